@@ -27,6 +27,7 @@ DOCUMENTS = {
     "search": ["SearchAnswer"],
     "join": ["JoinAnswer", "CompositeKey"],
     "union": ["UnionAnswer"],
+    "correlate": ["CorrelationAnswer"],
     "ask": ["RankedTable", "RankedOperation", "Signals", "TaskSpec", "ModelCost"],
     "tables": ["TableLine"],
     "profile": ["ColumnProfile", "TimeCoverage", "PlaceCoverage", "TableMetadata", "Repair"],

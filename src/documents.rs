@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Lakeward;
+use lakeward_agent::feature_table::FeatureTable;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{Session, SessionStore, SessionSummary};
 use lakeward_agent::trace::{ModelUse, Provenance};
@@ -26,7 +27,7 @@ use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::Spent;
 use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
-use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
+use lakeward_search::{CompositeAnswers, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
 
 pub use error::ErrorDocument;
 pub use sql::{Row, SqlDocument};
@@ -82,6 +83,51 @@ impl JoinDocument {
         };
         let CompositeAnswers { answers, notes, .. } = found;
         Self { found: Document::new(name, answers, started), composite_keys, notes }
+    }
+}
+
+/// The answers of a correlation search.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CorrelationDocument {
+    /// The answers.
+    #[serde(flatten)]
+    pub found: Document<CorrelationAnswer>,
+    /// The column that they go with.
+    pub target: String,
+    /// The keys that were tried, each by the names of its columns.
+    pub keys: Vec<Vec<String>>,
+    /// Pairs of a key and a column of the lake that were tested.
+    pub tested: u64,
+    /// What could not be verified and why.
+    pub notes: Vec<String>,
+}
+
+impl CorrelationDocument {
+    /// The answers to a search with the table given as `name`, submitted at `started`.
+    pub fn new(name: String, found: CorrelationAnswers, started: Instant) -> Self {
+        let CorrelationAnswers { answers, target, keys, tested, notes } = found;
+        Self { found: Document::new(name, answers, started), target, keys, tested, notes }
+    }
+}
+
+/// A table of features.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FeatureDocument {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The table it was made from, as given.
+    pub query: String,
+    /// The features, and what was left out.
+    #[serde(flatten)]
+    pub table: FeatureTable,
+    /// Time to answer with the index open, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+impl FeatureDocument {
+    /// The features of the table given as `query`, asked for at `started`.
+    pub fn new(query: String, table: FeatureTable, started: Instant) -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION"), query, table, elapsed_ms: elapsed_ms(started) }
     }
 }
 

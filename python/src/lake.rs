@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use lakeward::Lakeward;
 use lakeward::Place;
-use lakeward::documents::{Document, JoinDocument, TableList, TableReport};
+use lakeward::documents::{CorrelationDocument, Document, JoinDocument, TableList, TableReport};
 use lakeward::functions::{self, TableCall};
 use lakeward::model_options;
 use lakeward_agent::Request;
@@ -161,6 +161,18 @@ impl Lake {
             let answers = lakeward.union(&*query_table(lakeward, &table)?, k)?;
             let batch = functions::table::unionable_batch(&answers)?;
             Answer::new(to_string(&Document::new(table, answers, started)), Some(batch.into()))
+        })
+    }
+
+    /// Columns that go with column `target` of `table`.
+    fn correlate(&self, py: Python<'_>, table: String, target: String, key: Vec<String>, k: i64) -> PyResult<Found> {
+        let k = answer_count(py, k)?;
+        self.answer(py, move |lakeward, _| {
+            let started = Instant::now();
+            let query = query_table(lakeward, &table)?;
+            let found = lakeward.correlate(&query, query.column(&target)?, &query.columns_named(&key)?, k)?;
+            let batch = functions::table::correlated_batch(&found.answers)?;
+            Answer::new(to_string(&CorrelationDocument::new(table, found, started)), Some(batch.into()))
         })
     }
 

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use lakeward_agent::feature_table::Aggregate;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::tune::Ranker;
 use lakeward_search::augment::QuestionMode;
@@ -83,6 +84,10 @@ pub enum Command {
     Join(JoinCommand),
     /// Find tables whose rows could be appended to a table.
     Union(UnionCommand),
+    /// Find columns of the lake that go with a column of a table: features for a model of it.
+    Correlate(CorrelateCommand),
+    /// Build a table of features for a model of a column, and show what each adds to a small model.
+    Features(FeaturesCommand),
     /// Show what is in a table.
     Profile(ProfileCommand),
     /// List the tables of the lake.
@@ -246,6 +251,79 @@ pub struct UnionCommand {
     pub table: String,
     #[command(flatten)]
     pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct CorrelateCommand {
+    /// A table of the lake, or any file.
+    pub table: String,
+    /// The column to be explained.
+    #[arg(long, short, value_name = "COLUMN")]
+    pub target: String,
+    /// The key column to join on, or two separated by a comma, as for `join --column`; without it the likeliest keys are tried.
+    #[arg(long, value_name = "COLUMN[,COLUMN]")]
+    pub key: Vec<String>,
+    #[command(flatten)]
+    pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct FeaturesCommand {
+    /// A table of the lake, or any file.
+    pub table: String,
+    /// The column to be predicted.
+    #[arg(long, short, value_name = "COLUMN")]
+    pub target: String,
+    /// The key column to join on, or two separated by a comma; without it the likeliest keys are tried.
+    #[arg(long, value_name = "COLUMN[,COLUMN]")]
+    pub key: Vec<String>,
+    /// Most features.
+    #[arg(long, short = 'k', default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub most: u32,
+    /// How several numbers of a key become one.
+    #[arg(long, default_value = "mean")]
+    pub aggregate: AggregateBy,
+    /// Seconds for fitting models; 0 fits none.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=3600))]
+    pub seconds: u32,
+    /// Write the rows to this file, `.csv` or `.parquet`, and beside it what each column is (`.dictionary.json`).
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Let `--out` replace existing files.
+    #[arg(long, requires = "out")]
+    pub overwrite: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AggregateBy {
+    /// Their mean.
+    Mean,
+    /// Their median.
+    Median,
+    /// The smallest.
+    Min,
+    /// The greatest.
+    Max,
+    /// Their sum.
+    Sum,
+    /// The number of rows that have one.
+    Count,
+    /// That of the latest time.
+    Last,
+}
+
+impl From<AggregateBy> for Aggregate {
+    fn from(by: AggregateBy) -> Self {
+        match by {
+            AggregateBy::Mean => Self::Mean,
+            AggregateBy::Median => Self::Median,
+            AggregateBy::Min => Self::Min,
+            AggregateBy::Max => Self::Max,
+            AggregateBy::Sum => Self::Sum,
+            AggregateBy::Count => Self::Count,
+            AggregateBy::Last => Self::Last,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -527,6 +605,8 @@ pub enum SchemaOf {
     Search,
     Join,
     Union,
+    Correlate,
+    Features,
     Profile,
     Tables,
     Cite,

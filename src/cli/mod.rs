@@ -12,6 +12,7 @@ mod conversation;
 mod eval;
 mod eval_feedback;
 mod eval_model;
+mod features;
 mod graph_feedback;
 mod index;
 mod interrupt;
@@ -107,6 +108,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Search(command) => search::text(arguments, command),
         Command::Join(command) => search::join(arguments, command),
         Command::Union(command) => search::union(arguments, command),
+        Command::Features(command) => features::run(arguments, command),
+        Command::Correlate(command) => search::correlate(arguments, command),
         Command::Profile(command) => profile::run(arguments, command),
         Command::Tables(command) => profile::tables(arguments, command),
         Command::Cite(command) => cite::cite(arguments, command),

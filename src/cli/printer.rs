@@ -21,7 +21,7 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
-use lakeward::documents::ErrorDocument;
+use lakeward::documents::{ErrorDocument, FeatureDocument};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::shown;
 use lakeward_lake::composite_key::CompositeKey;
@@ -30,7 +30,7 @@ use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;
 use lakeward_operate::ResultColumn;
-use lakeward_search::{JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_search::{CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
@@ -237,6 +237,61 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
     lines.push(cited_as(&answer.citation));
     lines
+}
+
+/// The evidence of a correlation.
+pub fn correlation_answer(answer: &CorrelationAnswer) -> Vec<String> {
+    let figure = |name: &str, value: Option<f64>| value.map(|value| format!("; {name} {value:.2}")).unwrap_or_default();
+    let mut lines = vec![
+        shown(&answer.reason, 800),
+        format!(
+            "strength {:.3} [{:.3}, {:.3}] over {} keys{}{}",
+            answer.strength,
+            answer.low,
+            answer.high,
+            answer.keys,
+            figure("Pearson", answer.pearson),
+            figure("bits", answer.information_bits)
+        ),
+        format!("{:.1}% of what looks like this is chance", 100.0 * answer.false_discovery_rate),
+    ];
+    let controlled = [
+        figure("without time", answer.without_time),
+        figure("of changes", answer.of_changes),
+        figure("without size", answer.without_size),
+    ];
+    if let Some(controlled) = controlled.concat().strip_prefix("; ") {
+        lines.push(format!("ρ {controlled}"));
+    }
+    let (coverage, aggregate, rows) = (100.0 * answer.coverage, &answer.aggregate, answer.fan_out);
+    lines.push(format!("{coverage:.1}% of your rows get a value: {aggregate} of {rows:.2} rows a key"));
+    lines.push(cited_as(&answer.citation));
+    lines
+}
+
+/// A table of features: what each adds, what was left out, and the steps.
+pub fn features(document: &FeatureDocument) {
+    let table = &document.table;
+    if table.features.is_empty() {
+        out(&format!("no column of the lake helps to predict `{}`", shown(&table.target, 80)));
+    }
+    for (number, feature) in table.features.iter().enumerate() {
+        let name = shown(&feature.name, 80);
+        out(&format!("{}. {name}: {} of `{}`", number + 1, feature.aggregate, shown(&feature.found.table, 80)));
+        let gain = feature.gain.as_ref().map_or_else(|| "not tried with a model".into(), ToString::to_string);
+        out(&format!("   {}", shown(&gain, LINE_WIDTH)));
+        out(&format!("   {}", shown(&feature.found.reason, LINE_WIDTH)));
+    }
+    if let Some(gain) = table.gain.as_ref().filter(|_| table.features.len() > 1) {
+        out(&format!("together: {}", shown(&gain.to_string(), LINE_WIDTH)));
+    }
+    for left_out in &table.left_out {
+        let (table, column) = (shown(&left_out.table, 80), shown(&left_out.column, 80));
+        out(&format!("left out: {column} of `{table}`: {}", shown(&left_out.reason, 300)));
+    }
+    table.notes.iter().for_each(|text| note(text));
+    let counts = (table.tested, table.rows, document.elapsed_ms);
+    narrate(&format!("{} columns tested; {} rows, as before; {:.0} ms", counts.0, counts.1, counts.2));
 }
 
 /// Suggests the likeliest composite key for the next search, on stderr.

@@ -14,7 +14,8 @@ use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
 use lakeward::documents::{
-    AskDocument, Document, ErrorDocument, JoinDocument, SessionList, SqlDocument, TableList, TableReport,
+    AskDocument, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, SessionList, SqlDocument,
+    TableList, TableReport,
 };
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
@@ -47,6 +48,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),
+        SchemaOf::Correlate => schema_for!(CorrelationDocument),
+        SchemaOf::Features => schema_for!(FeatureDocument),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
         SchemaOf::Cite => schema_for!(CiteDocument),

@@ -1,13 +1,13 @@
-//! `lakeward search`, `join` and `union`
+//! `lakeward search`, `join`, `union` and `correlate`
 
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
+use super::args::{Answers, Arguments, CorrelateCommand, JoinCommand, SearchCommand, UnionCommand};
 use super::lake::{self, warn_without_vectors};
 use super::{Status, printer};
-use lakeward::documents::{Document, JoinDocument};
+use lakeward::documents::{CorrelationDocument, Document, JoinDocument};
 use lakeward_core::error::Result;
 use lakeward_core::listing::Listed;
 
@@ -59,6 +59,24 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let answers = lakeward.union(&query, command.answers.count())?;
     let document = Document::new(command.table.clone(), answers, started);
     show(arguments, &command.answers, document, printer::union_answer, "`--explain` shows which columns align")
+}
+
+/// `lakeward correlate TABLE --target C [--key C[,D]]`
+pub fn correlate(arguments: &Arguments, command: &CorrelateCommand) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let started = Instant::now();
+    let query = lakeward.query_table(&command.table)?;
+    let (target, key) = (query.column(&command.target)?, query.columns_named(&command.key)?);
+    let found = lakeward.correlate(&query, target, &key, command.answers.count())?;
+    let document = CorrelationDocument::new(command.table.clone(), found, started);
+    if arguments.json {
+        printer::json(&document)?;
+    } else {
+        let next = format!("{} columns were tested; `--explain` shows the evidence", document.tested);
+        show_lists(arguments, &command.answers, &document.found, printer::correlation_answer, &next);
+        document.notes.iter().for_each(|note| printer::note(note));
+    }
+    Ok(status_of(&document.found.answers))
 }
 
 /// `Done` if there are answers, else `NothingFound`.

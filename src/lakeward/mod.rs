@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lakeward_agent::config::Config;
+use lakeward_agent::feature_table::{FeatureOptions, FeatureTable, feature_table};
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::trace::Provenance;
@@ -29,9 +30,9 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
-use lakeward_search::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
-use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use lakeward_search::{composite, join, text_search, union};
+use lakeward_search::{CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions};
+use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+use lakeward_search::{composite, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::learned::is_learned;
@@ -207,6 +208,29 @@ impl Lakeward {
     pub fn union(&self, query: &QueryTable, k: usize) -> Result<Checked<Vec<UnionAnswer>>> {
         let options = UnionOptions { k, count_rows: true, weights: &self.config.ranking };
         self.gate().admit(union::search(&self.index, &self.place.lake, query, &options)?)
+    }
+
+    /// The best `k` columns of the lake that go with column `target` of `query`, joined on the columns of `key`, or on the
+    /// likeliest keys if none is given.
+    ///
+    /// # Errors
+    /// Those of [`correlate::search`].
+    pub fn correlate(&self, query: &QueryTable, target: usize, key: &[usize], k: usize) -> Result<CorrelationAnswers> {
+        let options = CorrelateOptions { target, key: key.to_vec(), k };
+        correlate::search(&self.index, &self.place.lake, query, &options)
+    }
+
+    /// A table of features for a model of a column of `query`, as a plan that `context` can run.
+    ///
+    /// # Errors
+    /// Those of [`feature_table`].
+    pub fn features(
+        &self,
+        context: &LakeContext,
+        query: &QueryTable,
+        options: &FeatureOptions,
+    ) -> Result<FeatureTable> {
+        feature_table(&self.index, &self.place.lake, context, query, options)
     }
 
     /// The check of answers against the catalogue of this snapshot.

@@ -8,6 +8,7 @@
 pub mod build;
 pub mod catalog;
 pub mod columns;
+pub mod correlations;
 pub mod encode;
 mod entries;
 pub mod facets;

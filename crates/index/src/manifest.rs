@@ -11,7 +11,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Format version of the manifest; other versions give [`Error::IndexVersion`].
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
@@ -218,7 +218,7 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
-        fs::write(&path, text.replace("\"format_version\": 4", "\"format_version\": 99")).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 5", "\"format_version\": 99")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
         for name in ["../../elsewhere", "", "..", "a/b"] {
             let mut hostile = manifest.clone();

@@ -14,6 +14,7 @@ use super::segment::{SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use super::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
+use lakeward_lake::key_sample::KeySample;
 use lakeward_models::embed::{Embedder, TokenEmbedder};
 use lakeward_sketch::ColumnSketch;
 
@@ -118,6 +119,8 @@ pub struct TableContent<'a> {
     pub stamp: &'a FileStamp,
     /// Its columns.
     pub sketches: &'a [ColumnSketch],
+    /// Samples of its keys.
+    pub samples: &'a [KeySample],
     /// The embedding model.
     pub embedder: &'a dyn Embedder,
 }

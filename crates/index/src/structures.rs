@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use super::build::BuildStep;
 use super::catalog::Catalog;
 use super::columns::{Columns, ColumnsWriter};
+use super::correlations::Correlations;
 use super::facets::Facets;
 use super::join::Join;
 use super::lexical::Words;
@@ -117,6 +118,8 @@ structures! {
     vectors: Vectors,
     /// The lookup structures of its columns: values, names, signatures.
     join: Join,
+    /// What goes with the keys of its tables.
+    correlations: Correlations,
     /// Its columns.
     columns: Columns,
     /// What its tables are about, if a model that reads whole texts built it.

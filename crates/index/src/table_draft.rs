@@ -9,6 +9,7 @@ use super::structure::TableContent;
 use super::structures::Drafts;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
+use lakeward_lake::key_sample::KeySample;
 use lakeward_lake::reader::ReadReport;
 use lakeward_lake::source::ContentHash;
 use lakeward_models::embed::Embedder;
@@ -37,6 +38,7 @@ impl TableDraft {
         dataset: &Dataset,
         stamp: &FileStamp,
         sketches: &[ColumnSketch],
+        samples: &[KeySample],
         embedder: &dyn Embedder,
     ) -> Result<TableDraft> {
         let (rows, report) = match dataset {
@@ -48,7 +50,7 @@ impl TableDraft {
         for (place, (profile, sketch)) in dataset.columns().iter().zip(sketches).enumerate() {
             columns.push(0, place as u32, profile, sketch, sampled);
         }
-        let structures = Drafts::of(&TableContent { dataset, stamp, sketches, embedder })?;
+        let structures = Drafts::of(&TableContent { dataset, stamp, sketches, samples, embedder })?;
         Ok(TableDraft { hash: *dataset.content(), rows, report, columns, structures })
     }
 }

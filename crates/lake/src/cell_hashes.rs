@@ -3,12 +3,15 @@
 //! A column's sketch does not record which row a value is in. To compare rows, the file is read again and its cells are hashed
 //! here exactly as in the sketch: same normal form, same order of day and month, `NA` either a code or a missing value.
 
+use std::sync::LazyLock;
+
 use arrow::array::Array;
 use hashbrown::HashMap;
 
 use super::scan;
 use lakeward_core::error::Result;
-use lakeward_sketch::normalise::{Normaliser, raw_hash};
+use lakeward_sketch::column::Cell;
+use lakeward_sketch::normalise::{Normaliser, Value, raw_hash};
 use lakeward_sketch::temporal::DateOrder;
 
 /// One cell.
@@ -28,7 +31,7 @@ const NA: &str = "NA";
 pub struct CellHasher {
     normaliser: Normaliser,
     na_is_code: bool,
-    normal_of: HashMap<u64, u64>,
+    normal_of: HashMap<u64, (u64, f64)>,
 }
 
 impl CellHasher {
@@ -48,30 +51,53 @@ impl CellHasher {
     pub fn push_array(&mut self, cells: &dyn Array, hashes: &mut Vec<CellHash>) -> Result<()> {
         hashes.reserve(cells.len());
         scan::for_each_cell(cells, |cell| {
-            hashes.push(cell.map_or(CellHash { normal: 0, written: 0 }, |cell| self.cell(cell)))
+            hashes.push(cell.map_or(CellHash { normal: 0, written: 0 }, |cell| {
+                let (written, known) = self.cell(cell);
+                CellHash { normal: known.hash, written }
+            }))
         })
     }
 
-    fn cell(&mut self, cell: &str) -> CellHash {
+    /// Appends `cells` as their column's sketch knows them to `known`, one per row.
+    ///
+    /// # Errors
+    /// Those of [`scan::for_each_cell`].
+    pub fn push_cells(&mut self, cells: &dyn Array, known: &mut Vec<Cell>) -> Result<()> {
+        known.reserve(cells.len());
+        scan::for_each_cell(cells, |cell| {
+            known.push(cell.map_or(Cell::MISSING, |cell| {
+                let Cell { hash, number } = self.cell(cell).1;
+                Cell { hash: if hash == 0 && cell.trim() == NA { Cell::NA } else { hash }, number }
+            }))
+        })
+    }
+
+    fn cell(&mut self, cell: &str) -> (u64, Cell) {
         let cell = cell.trim();
         let written = raw_hash(cell);
-        if let Some(normal) = self.normal_of.get(&written) {
-            return CellHash { normal: *normal, written };
+        if let Some((hash, number)) = self.normal_of.get(&written) {
+            return (written, Cell { hash: *hash, number: *number });
         }
-        let value =
+        let Value { hash, number, .. } =
             if self.na_is_code && cell == NA { self.normaliser.word(cell) } else { self.normaliser.value(cell) };
         if self.normal_of.len() < MOST_CACHED {
-            self.normal_of.insert(written, value.hash);
+            self.normal_of.insert(written, (hash, number));
         }
-        CellHash { normal: value.hash, written }
+        (written, Cell { hash, number })
     }
+}
+
+/// The hash of a cell written `NA`: that of the word in a column where it `is_code`, else 0 for a missing value.
+pub fn na_counts(is_code: bool) -> u64 {
+    static WORD: LazyLock<u64> = LazyLock::new(|| Normaliser::default().word(NA).hash);
+    if is_code { *WORD } else { 0 }
 }
 
 /// Whether the sketch of a column counted `NA` as a code: its hash is among the column's `hashes` (ascending), and the cells
 /// are pairs of capitals. In other columns the same hash may come from the word, e.g. the symbol of sodium.
 pub fn na_is_a_code(patterns: &[(String, f64)], hashes: &[u64]) -> bool {
     let pairs = patterns.first().is_some_and(|(pattern, share)| pattern == "A{2}" && *share >= 0.9);
-    pairs && hashes.binary_search(&Normaliser::default().word(NA).hash).is_ok()
+    pairs && hashes.binary_search(&na_counts(true)).is_ok()
 }
 
 #[cfg(test)]
@@ -89,7 +115,9 @@ mod tests {
             let array = StringArray::from(cells.to_vec());
             let order = scan::date_order(&array);
             let mut builder = ColumnSketchBuilder::new(SketchLimits::default(), order);
-            cells.iter().for_each(|cell| builder.push(cell));
+            cells.iter().for_each(|cell| {
+                builder.push(cell);
+            });
             let mut sketch = builder.finish();
             if semantic::na_is_a_code(&sketch) {
                 sketch.count_na_as_code();

@@ -83,8 +83,7 @@ fn parts(profile: &TableProfile) -> Vec<Part> {
         .filter_map(|(place, column)| {
             let weight = dimension_weight(column)? * (1.0 - 0.03 * place.min(15) as f64);
             let na_is_code = column.top.iter().any(|(value, _)| value == "NA");
-            let is_time =
-                matches!(column.semantic, Some(SemanticType::Year | SemanticType::Time)) || counts_time(column);
+            let is_time = is_time(column);
             Some(Part { place, weight, is_time, na_is_code, values: Vec::new(), distinct: 0 })
         })
         .collect();
@@ -94,13 +93,13 @@ fn parts(profile: &TableProfile) -> Vec<Part> {
     parts
 }
 
-fn is_unique(column: &ColumnProfile) -> bool {
+pub(super) fn is_unique(column: &ColumnProfile) -> bool {
     column.missing == 0 && column.distinct >= column.rows && column.rows > 0
 }
 
 /// How much a column says what a row is about, in 0..=1; `None` for columns that cannot be part of a composite key: constants,
 /// measurements, sentences, columns with gaps, and single-column keys.
-fn dimension_weight(column: &ColumnProfile) -> Option<f64> {
+pub(super) fn dimension_weight(column: &ColumnProfile) -> Option<f64> {
     let gaps = column.missing as f64 > MISSING_SHARE * column.rows as f64;
     if gaps || column.distinct < 2 || is_unique(column) {
         return None;
@@ -123,6 +122,11 @@ fn dimension_weight(column: &ColumnProfile) -> Option<f64> {
             _ => None,
         },
     }
+}
+
+/// Whether a column says when.
+pub fn is_time(column: &ColumnProfile) -> bool {
+    matches!(column.semantic, Some(SemanticType::Year | SemanticType::Time)) || counts_time(column)
 }
 
 fn counts_time(column: &ColumnProfile) -> bool {

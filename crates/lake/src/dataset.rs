@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for Dataset {
 impl StoredDataset {
     fn of(record: &RecordEntry) -> Self {
         let RecordEntry { id, catalogue, read_bytes, content, citation, metadata } = record.clone();
-        let nothing = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
+        let nothing = Scan::default();
         Self {
             path: Origin::Record { catalogue: &catalogue, id: id.as_str() }.to_string(),
             id,

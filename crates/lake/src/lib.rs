@@ -10,6 +10,8 @@ pub mod dataset;
 pub mod grain;
 pub mod layout;
 pub mod location;
+pub mod join_keys;
+pub mod key_sample;
 pub mod metadata;
 pub mod places;
 pub mod profile;

@@ -113,13 +113,7 @@ const MOST_KEYS: usize = 5;
 
 /// The profile of a scanned table.
 pub fn profile(scan: &Scan) -> TableProfile {
-    let columns: Vec<ColumnProfile> = scan
-        .names
-        .iter()
-        .zip(&scan.sketches)
-        .enumerate()
-        .map(|(place, (name, sketch))| column_profile(name, sketch, place))
-        .collect();
+    let columns = columns(&scan.names, &scan.sketches);
     let mut keys: Vec<&ColumnProfile> = columns.iter().filter(|column| column.key_likeness >= KEY).collect();
     keys.sort_by(|a, b| b.key_likeness.total_cmp(&a.key_likeness));
     TableProfile {
@@ -130,6 +124,12 @@ pub fn profile(scan: &Scan) -> TableProfile {
         places: place_coverage(&columns, &scan.sketches),
         columns,
     }
+}
+
+/// The profiles of the columns called `names`.
+pub(super) fn columns(names: &[String], sketches: &[ColumnSketch]) -> Vec<ColumnProfile> {
+    let named = names.iter().zip(sketches).enumerate();
+    named.map(|(place, (name, sketch))| column_profile(name, sketch, place)).collect()
 }
 
 fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProfile {

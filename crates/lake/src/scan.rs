@@ -7,15 +7,19 @@
 use std::sync::mpsc;
 use std::thread;
 
-use arrow::array::{Array, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 
+use super::cell_hashes::na_is_a_code;
+use super::join_keys;
+use super::key_sample::KeySample;
+use super::profile;
 use super::reader::{ReadReport, TableReader};
 use super::semantic;
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::column::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
+use lakeward_sketch::column::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits};
 use lakeward_sketch::temporal::DateOrder;
 
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
@@ -28,10 +32,13 @@ const FIRST_BATCHES: usize = 4;
 const BATCHES_AHEAD: usize = 2;
 /// Bytes of text of distinct values kept for all columns of a table together.
 const TABLE_TEXT_BYTES: usize = 1 << 20;
+/// Cells of a table, 16 bytes each, that are remembered until its keys are chosen; those of a longer table are chosen by its first rows.
+const REMEMBERED_CELLS: usize = 2 << 20;
 /// Number of cells from which a column's date order is determined.
 const DATE_CELLS: usize = 1000;
 
 /// A table read to its end.
+#[derive(Default)]
 pub struct Scan {
     /// Column names, repaired.
     pub names: Vec<String>,
@@ -39,6 +46,8 @@ pub struct Scan {
     pub sketches: Vec<ColumnSketch>,
     /// The reader's report, with the repairs made.
     pub report: ReadReport,
+    /// Samples of its [keys](join_keys::keys), if they were wanted.
+    pub samples: Vec<KeySample>,
 }
 
 /// Reads `reader` to its end. A long table is read by one thread while the others sketch the columns of earlier batches; the
@@ -47,8 +56,20 @@ pub struct Scan {
 /// # Errors
 /// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
+    scan_columns(reader, None)
+}
+
+/// As [`scan`], with samples of at most `keys` keys each.
+///
+/// # Errors
+/// Those of [`scan`].
+pub fn scan_with_samples(reader: &mut dyn TableReader, keys: usize) -> Result<Scan> {
+    scan_columns(reader, Some(keys))
+}
+
+fn scan_columns(reader: &mut dyn TableReader, sample_keys: Option<usize>) -> Result<Scan> {
     let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
-    let mut columns = Columns::new(names.len());
+    let mut columns = Columns::new(&names, sample_keys);
     let mut batches = 0;
     while let Some(batch) = reader.next_batch()? {
         columns.push(&batch)?;
@@ -58,7 +79,8 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
             break;
         }
     }
-    Ok(Scan { names, sketches: columns.finish(), report: reader.report().clone() })
+    let (sketches, samples) = columns.finish();
+    Ok(Scan { names, sketches, report: reader.report().clone(), samples })
 }
 
 /// Reads the rest of a long table on another thread.
@@ -82,23 +104,49 @@ fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()>
 }
 
 /// The sketch builders of a table's columns.
-struct Columns {
+struct Columns<'a> {
     limits: SketchLimits,
-    count: usize,
+    names: &'a [String],
     /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
+    samples: Samples,
 }
 
-impl Columns {
-    fn new(count: usize) -> Columns {
+/// The samples of a table's keys.
+enum Samples {
+    /// Not wanted, or the table has no keys.
+    None,
+    /// The keys, at most so many each, are not chosen yet: all cells so far, by column.
+    Open(usize, Vec<Vec<Cell>>),
+    /// The keys are chosen; with the cells of the latest batch, and whether `NA` is a value, by column.
+    Chosen(Vec<KeySample>, Vec<Vec<Cell>>, Vec<bool>),
+}
+
+impl Samples {
+    /// Where the cells of `columns` columns are remembered.
+    fn cells(&mut self) -> Option<&mut Vec<Vec<Cell>>> {
+        match self {
+            Self::None => None,
+            Self::Open(_, cells) | Self::Chosen(_, cells, _) => Some(cells),
+        }
+    }
+}
+
+impl<'a> Columns<'a> {
+    fn new(names: &'a [String], sample_keys: Option<usize>) -> Self {
         let mut limits = SketchLimits::default();
-        limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / count.max(1)).max(256);
-        Columns { limits, count, builders: Vec::new() }
+        limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / names.len().max(1)).max(256);
+        let samples = match sample_keys {
+            Some(keys) => Samples::Open(keys, vec![Vec::new(); names.len()]),
+            None => Samples::None,
+        };
+        Self { limits, names, builders: Vec::new(), samples }
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        if batch.num_columns() != self.count {
-            let reason = format!("a batch of {} columns for a table of {}", batch.num_columns(), self.count);
+        let count = self.names.len();
+        if batch.num_columns() != count {
+            let reason = format!("a batch of {} columns for a table of {count}", batch.num_columns());
             return Err(Error::Internal(reason));
         }
         if self.builders.is_empty() {
@@ -106,31 +154,83 @@ impl Columns {
             self.builders = batch.columns().iter().map(|array| builder(array.as_ref())).collect();
             self.builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
         }
-        let cells = batch.num_rows() * batch.num_columns();
-        if cells >= PARALLEL_CELLS && self.count > 1 {
-            let columns = self.builders.par_iter_mut().zip(batch.columns());
+        let remember = !matches!(self.samples, Samples::None);
+        let mut none = Vec::new();
+        let cells = self.samples.cells().unwrap_or_else(|| {
+            none.resize_with(count, Vec::new);
+            &mut none
+        });
+        let one = |((builder, cells), array): ((&mut ColumnSketchBuilder, &mut Vec<Cell>), &ArrayRef)| {
+            push_array(builder, array.as_ref(), remember.then_some(cells))
+        };
+        if batch.num_rows() * count >= PARALLEL_CELLS && count > 1 {
             // One column per task: a few columns of long texts take longer than all the others.
-            columns.with_max_len(1).try_for_each(|(builder, array)| push_array(builder, array))?;
+            let columns = self.builders.par_iter_mut().zip(cells).zip(batch.columns());
+            columns.with_max_len(1).try_for_each(one)?;
         } else {
-            self.builders
-                .iter_mut()
-                .zip(batch.columns())
-                .try_for_each(|(builder, array)| push_array(builder, array))?;
+            self.builders.iter_mut().zip(cells).zip(batch.columns()).try_for_each(one)?;
         }
         bound_memory(&mut self.builders);
+        match &self.samples {
+            Samples::Open(_, cells) if cells.iter().map(Vec::len).sum::<usize>() > REMEMBERED_CELLS => {
+                let sketches: Vec<ColumnSketch> = self.builders.iter().cloned().map(finish).collect();
+                self.choose_keys(&sketches);
+            }
+            _ => {}
+        }
+        self.add_to_samples();
         Ok(())
     }
 
-    fn finish(self) -> Vec<ColumnSketch> {
+    /// Chooses the keys by what is known of the columns.
+    fn choose_keys(&mut self, sketches: &[ColumnSketch]) {
+        let Samples::Open(limit, cells) = std::mem::replace(&mut self.samples, Samples::None) else { return };
+        let columns = profile::columns(self.names, sketches);
+        let (keys, values) = (join_keys::keys(&columns), join_keys::values(&columns));
+        let of_key = |key: Vec<usize>| {
+            let others = values.iter().filter(|value| !key.contains(&value.place)).copied().collect();
+            KeySample::new(key, others, limit)
+        };
+        let samples: Vec<KeySample> = keys.into_iter().map(of_key).filter(|sample| !sample.values.is_empty()).collect();
+        if !samples.is_empty() {
+            let is_code = |sketch: &ColumnSketch| na_is_a_code(&sketch.patterns, &sketch.hashes);
+            let na_is_code = sketches.iter().map(is_code).collect();
+            self.samples = Samples::Chosen(samples, cells, na_is_code);
+        }
+    }
+
+    /// Adds the cells that are remembered to the samples, once there are any.
+    fn add_to_samples(&mut self) {
+        let Samples::Chosen(samples, cells, na_is_code) = &mut self.samples else { return };
+        let rows = cells.first().map_or(0, Vec::len);
+        let add = |sample: &mut KeySample| sample.push(rows, |place| &cells[place], |place| na_is_code[place]);
+        if rows >= PARALLEL_CELLS {
+            samples.par_iter_mut().for_each(add)
+        } else {
+            samples.iter_mut().for_each(add)
+        }
+        cells.iter_mut().for_each(Vec::clear);
+    }
+
+    fn finish(mut self) -> (Vec<ColumnSketch>, Vec<KeySample>) {
         if self.builders.is_empty() {
             let empty = || ColumnSketchBuilder::new(self.limits, DateOrder::Unknown);
-            return (0..self.count).map(|_| finish(empty())).collect();
+            return (self.names.iter().map(|_| finish(empty())).collect(), Vec::new());
         }
-        let held: usize = self.builders.iter().map(ColumnSketchBuilder::held_values).sum();
-        if held >= PARALLEL_CELLS {
-            return self.builders.into_par_iter().with_max_len(1).map(finish).collect();
-        }
-        self.builders.into_iter().map(finish).collect()
+        let builders = std::mem::take(&mut self.builders);
+        let held: usize = builders.iter().map(ColumnSketchBuilder::held_values).sum();
+        let sketches: Vec<ColumnSketch> = if held >= PARALLEL_CELLS {
+            builders.into_par_iter().with_max_len(1).map(finish).collect()
+        } else {
+            builders.into_iter().map(finish).collect()
+        };
+        self.choose_keys(&sketches);
+        self.add_to_samples();
+        let samples = match self.samples {
+            Samples::Chosen(samples, ..) => samples,
+            _ => Vec::new(),
+        };
+        (sketches, samples)
     }
 }
 
@@ -150,10 +250,14 @@ pub fn date_order(array: &dyn Array) -> DateOrder {
     }
 }
 
-fn push_array(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
-    for_each_cell(array, |cell| match cell {
-        Some(cell) => builder.push(cell),
-        None => builder.push_missing(1),
+/// Adds the cells of `array` to `builder`, and to `cells` if they are to be remembered.
+fn push_array(builder: &mut ColumnSketchBuilder, array: &dyn Array, mut cells: Option<&mut Vec<Cell>>) -> Result<()> {
+    for_each_cell(array, |cell| {
+        // An empty cell counts as missing.
+        let cell = builder.push(cell.unwrap_or_default());
+        if let Some(cells) = &mut cells {
+            cells.push(cell);
+        }
     })
 }
 

@@ -398,7 +398,9 @@ mod tests {
         let order = DateOrder::learn(cells.iter().copied());
         let mut builder = ColumnSketchBuilder::new(SketchLimits::default(), order);
         for _ in 0..times {
-            cells.iter().for_each(|cell| builder.push(cell));
+            cells.iter().for_each(|cell| {
+                builder.push(cell);
+            });
         }
         builder.finish()
     }

@@ -45,12 +45,29 @@ const TOP_VALUES: usize = 10;
 const FREQUENT: u32 = 16;
 const NO_TEXT: u32 = u32::MAX;
 
+#[derive(Clone)]
 struct Entry {
     hash: u64,
     number: f64,
     count: u32,
     text: u32,
     kind: Kind,
+}
+
+/// One cell as its column's sketch knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Hash of the normal form; 0 if the cell is missing, [`Cell::NA`] if it is written `NA`.
+    pub hash: u64,
+    /// The number, or the days of a date; NaN if there is none.
+    pub number: f64,
+}
+
+impl Cell {
+    /// A missing cell.
+    pub const MISSING: Self = Self { hash: 0, number: f64::NAN };
+    /// The hash of a cell written `NA`, which is missing except in a column of codes.
+    pub const NA: u64 = 1;
 }
 
 /// The keys are hashes already.
@@ -179,6 +196,7 @@ impl ColumnSketch {
 }
 
 /// Builds a [`ColumnSketch`] from cells in row order.
+#[derive(Clone)]
 pub struct ColumnSketchBuilder {
     limits: SketchLimits,
     normaliser: Normaliser,
@@ -203,7 +221,7 @@ pub struct ColumnSketchBuilder {
 }
 
 /// Sums of numbers, shifted by the first one for precision.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Moments {
     count: u64,
     shift: f64,
@@ -269,21 +287,22 @@ impl ColumnSketchBuilder {
         self.kinds[Kind::Null as usize] += count;
     }
 
-    /// Adds the next cell.
-    pub fn push(&mut self, raw: &str) {
+    /// Adds the next cell, and returns what it is.
+    pub fn push(&mut self, raw: &str) -> Cell {
         let cell = trimmed(raw);
         if cell.is_empty() {
-            return self.push_missing(1);
+            self.push_missing(1);
+            return Cell::MISSING;
         }
         let key = raw_hash(cell);
-        let (kind, number, fresh) = match self.entries.raw_entry_mut().from_key_hashed_nocheck(key, &key) {
+        let (kind, hash, number, fresh) = match self.entries.raw_entry_mut().from_key_hashed_nocheck(key, &key) {
             RawEntryMut::Occupied(mut occupied) => {
                 let entry = occupied.get_mut();
                 entry.count = entry.count.saturating_add(1);
                 if entry.count == FREQUENT && entry.text == NO_TEXT {
                     entry.text = keep_text(&mut self.text, cell, self.limits.text_bytes * 5 / 4);
                 }
-                (entry.kind, entry.number, false)
+                (entry.kind, entry.hash, entry.number, false)
             }
             RawEntryMut::Vacant(vacant) => {
                 let value = self.normaliser.value(cell);
@@ -295,14 +314,14 @@ impl ColumnSketchBuilder {
                 if value.kind != Kind::Null {
                     keep_sample(&mut self.samples, value.hash, cell, self.limits.sample_values);
                 }
-                (value.kind, value.number, true)
+                (value.kind, value.hash, value.number, true)
             }
         };
         self.rows += 1;
         self.kinds[kind as usize] += 1;
         if kind == Kind::Null {
             self.na_cells += u64::from(cell == "NA");
-            return;
+            return Cell { hash: if cell == "NA" { Cell::NA } else { 0 }, ..Cell::MISSING };
         }
         self.longest = self.longest.max(cell.len() as u64);
         self.length_sum += cell.len() as u64;
@@ -319,6 +338,7 @@ impl ColumnSketchBuilder {
                 self.halve();
             }
         }
+        Cell { hash, number }
     }
 
     /// Drops the upper half of the values kept, by hash.

@@ -14,6 +14,7 @@ from .errors import LakewardWarning
 from .types import (
     ColumnProfile,
     CompositeKey,
+    CorrelationAnswer,
     JoinAnswer,
     ModelCost,
     PlaceCoverage,
@@ -48,7 +49,7 @@ class Answers(ArrowTable, Generic[Row]):
     """
 
     kind: str
-    """The kind of search: ``search``, ``join``, ``union``, ``ask``, ``profile`` or ``tables``."""
+    """The kind of search: ``search``, ``join``, ``union``, ``correlate``, ``ask``, ``profile`` or ``tables``."""
     query: str
     """The text or the table of the request."""
     elapsed_ms: float | None
@@ -126,6 +127,29 @@ class JoinAnswers(Answers[JoinAnswer]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be compared, and why."""
+        return self._notes
+
+
+class CorrelationAnswers(Answers[CorrelationAnswer]):
+    """Columns that go with a column of a table, best first."""
+
+    target: str
+    """The column that they go with."""
+    keys: tuple[tuple[str, ...], ...]
+    """The keys that were tried, each by the names of its columns."""
+    tested: int
+    """Pairs of a key and a column of the lake that were tested."""
+
+    def __init__(self, document: Mapping[str, Any], found: _lakeward.Found, query: str) -> None:
+        super().__init__("correlate", CorrelationAnswer, document["answers"], found, query, document["elapsed_ms"])
+        self.target = document["target"]
+        self.keys = tuple([tuple(key) for key in document["keys"]])
+        self.tested = document["tested"]
+        self._notes = tuple(document["notes"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be verified, and why."""
         return self._notes
 
 
@@ -283,6 +307,11 @@ def searched(found: _lakeward.Found) -> Answers[SearchAnswer]:
 def joined(found: _lakeward.Found, query: str) -> JoinAnswers:
     """The answer to a join search with the table shown as ``query``."""
     return JoinAnswers(document(found), found, query)
+
+
+def correlated(found: _lakeward.Found, query: str) -> CorrelationAnswers:
+    """The answer to a correlation search with the table shown as ``query``."""
+    return CorrelationAnswers(document(found), found, query)
 
 
 def united(found: _lakeward.Found, query: str) -> Answers[UnionAnswer]:

@@ -10,7 +10,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._text import escaped
-from .types import ColumnProfile, JoinAnswer, RankedOperation, RankedTable, SearchAnswer, TableLine, Turn, UnionAnswer
+from .types import (
+    ColumnProfile,
+    CorrelationAnswer,
+    JoinAnswer,
+    RankedOperation,
+    RankedTable,
+    SearchAnswer,
+    TableLine,
+    Turn,
+    UnionAnswer,
+)
 
 _STYLE = """<style>
 .lakeward table{border-collapse:collapse;color:inherit;background:transparent}
@@ -223,6 +233,17 @@ def _column_row(place: int, column: ColumnProfile) -> list[str]:
     ]
 
 
+def _correlation_row(place: int, answer: CorrelationAnswer) -> list[str]:
+    return [
+        _number(place),
+        _name(answer.table, answer.title),
+        _cell(f"<code>{escaped(answer.column, 60)}</code>"),
+        _cell(_bar(abs(answer.strength), f"{answer.strength:.2f}"), "n"),
+        _number(answer.keys),
+        _cell(_sentence(answer.reason)),
+    ]
+
+
 def _quoted(words: str) -> Any:
     return lambda answers: f"{words} <code>{escaped(answers.query, 160)}</code>"
 
@@ -236,6 +257,11 @@ _LAYOUTS: dict[str, tuple[Any, list[str], Any]] = {
     "search": (_quoted("tables for"), ["", "table", "score", "rows", "reason"], _search_row),
     "join": (_quoted("tables to join with"), ["", "table", "on", "values found", "rows", "reason"], _join_row),
     "union": (_quoted("tables to append to"), ["", "table", "score", "columns", "new rows", "reason"], _union_row),
+    "correlate": (
+        _quoted("columns that go with one of"),
+        ["", "table", "column", "strength", "keys", "reason"],
+        _correlation_row,
+    ),
     "ask": (_quoted("tables for"), ["", "table", "utility", "for", "size", "reason"], _ask_row),
     "tables": (lambda answers: f"{len(answers):,} tables", ["table", "rows", "columns", "title"], _table_row),
     "profile": (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _answers, _lakeward
-from ._answers import Answers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
+from ._answers import Answers, CorrelationAnswers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
 from ._decode import decode
 from ._query_table import TableLike, query_table, titled
 from ._session import Session
@@ -67,6 +67,17 @@ class Lake:
         """The best ``k`` tables whose rows could be appended to ``table``."""
         with query_table(table) as name:
             return _answers.united(self._lake.union(name, k), titled(table))
+
+    def correlate(
+        self, table: TableLike, target: str, key: str | Sequence[str] | None = None, k: int = 10
+    ) -> CorrelationAnswers:
+        """The best ``k`` columns of the lake that go with column ``target`` of ``table``.
+
+        They are joined on ``key``, one column or two together; without one the likeliest keys are tried.
+        """
+        columns = [key] if isinstance(key, str) else builtins.list(key or ())
+        with query_table(table) as name:
+            return _answers.correlated(self._lake.correlate(name, _text(target), columns, k), titled(table))
 
     def ask(
         self,

@@ -10,6 +10,7 @@ _HEADERS = {
     "search": ["", "table", "score", "reason"],
     "join": ["", "table", "score", "on", "reason"],
     "union": ["", "table", "score", "columns", "reason"],
+    "correlate": ["", "table", "column", "score", "reason"],
     "ask": ["", "table", "utility", "for", "reason"],
     "tables": ["table", "rows", "columns", "title"],
     "profile": ["column", "type", "missing", "distinct", "values"],
@@ -42,6 +43,7 @@ def _title(answers: Any) -> str:
         "search": f"tables for `{query}`",
         "join": f"tables to join with `{query}`",
         "union": f"tables to append to `{query}`",
+        "correlate": f"what goes with `{shown(getattr(answers, 'target', ''), 60)}` of `{query}`",
         "ask": f"`{query}`",
         "tables": f"{len(answers)} tables",
         "profile": f"`{query}`: {getattr(answers, 'rows', 0):,} rows, {len(answers)} columns",
@@ -61,6 +63,8 @@ def _row(kind: str, place: int, row: Any) -> list[str]:
         return [str(place), table, f"{row.score:.2f}", shown(f"{row.query_column} = {row.column}", 40), reason]
     if kind == "union":
         return [str(place), table, f"{row.score:.2f}", str(len(row.alignment)), reason]
+    if kind == "correlate":
+        return [str(place), table, shown(row.column, 40), f"{row.score:.2f}", reason]
     if kind == "ask":
         return [str(place), table, f"{row.utility.total:.2f}", row.operation, reason]
     return [str(place), table, f"{row.score:.2f}", reason]

@@ -9,11 +9,12 @@ pub(super) const PROFILE: &str = "lake_profile";
 pub(super) const SEARCH: &str = "lake_search";
 pub(super) const JOINABLE: &str = "lake_joinable";
 pub(super) const UNIONABLE: &str = "lake_unionable";
+pub(super) const CORRELATED: &str = "lake_correlated";
 pub(super) const ASK: &str = "lake_ask";
 pub(super) const FUNCTIONS: &str = "lake_functions";
 
 /// The names of all table functions.
-pub const NAMES: [&str; 7] = [TABLES, PROFILE, SEARCH, JOINABLE, UNIONABLE, ASK, FUNCTIONS];
+pub const NAMES: [&str; 8] = [TABLES, PROFILE, SEARCH, JOINABLE, UNIONABLE, CORRELATED, ASK, FUNCTIONS];
 
 /// Default number of rows.
 pub const DEFAULT_ROWS: usize = 10;
@@ -111,6 +112,21 @@ pub const FORMS: &[Form] = &[
         parameters: &[TABLE, COUNT],
         description: "Tables whose rows could be appended to a table, best first, with the alignment of their columns",
         example: "SELECT rank, id, new_rows, alignment FROM lake_unionable('climate/daily/seattle_2012')",
+    },
+    Form {
+        name: CORRELATED,
+        parameters: &[
+            TABLE,
+            Parameter { name: "target", kind: ParameterKind::Text, description: "its column to be explained" },
+            Parameter {
+                name: "key",
+                kind: ParameterKind::TextOrNull,
+                description: "its key column, or two separated by a comma; NULL for the likeliest keys",
+            },
+            COUNT,
+        ],
+        description: "Columns of the lake that go with a column of a table, joined on a key, best first",
+        example: "SELECT rank, id, feature, strength FROM lake_correlated('us/gun_murders_2010', 'total', 'state', 5)",
     },
     Form {
         name: ASK,

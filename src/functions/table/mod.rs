@@ -6,6 +6,7 @@
 
 mod ask;
 mod columns;
+mod correlated;
 pub mod form;
 mod function_list;
 mod joinable;
@@ -29,6 +30,7 @@ use form::Form;
 use lakeward_core::error::Result;
 
 pub use ask::answered as ask_batch;
+pub use correlated::answered as correlated_batch;
 pub use form::NAMES;
 pub use joinable::answered as joinable_batch;
 pub use search::answered as search_batch;
@@ -67,6 +69,17 @@ pub enum TableCall {
         /// Maximum number of rows.
         k: usize,
     },
+    /// `lake_correlated(table, target [, key [, k]])`: columns that go with a column of a table.
+    Correlated {
+        /// An id of the lake, or a file.
+        table: String,
+        /// The column to be explained.
+        target: String,
+        /// Its key column, or two separated by a comma; none for the likeliest keys.
+        key: Option<String>,
+        /// Maximum number of rows.
+        k: usize,
+    },
     /// `lake_ask(text [, table [, k]])`: tables for a request, with what to do next.
     Ask {
         /// The request.
@@ -94,6 +107,12 @@ impl TableCall {
                 Self::Joinable { table: given.text(0)?, column: given.text_or_none(1)?, k: given.count(2)? }
             }
             form::UNIONABLE => Self::Unionable { table: given.text(0)?, k: given.count(1)? },
+            form::CORRELATED => Self::Correlated {
+                table: given.text(0)?,
+                target: given.text(1)?,
+                key: given.text_or_none(2)?,
+                k: given.count(3)?,
+            },
             form::ASK => Self::Ask { text: given.text(0)?, table: given.text_or_none(1)?, k: given.count_or_none(2)? },
             form::FUNCTIONS => Self::Functions,
             _ => Self::Tables,
@@ -108,6 +127,7 @@ impl TableCall {
             Self::Search { .. } => form::SEARCH,
             Self::Joinable { .. } => form::JOINABLE,
             Self::Unionable { .. } => form::UNIONABLE,
+            Self::Correlated { .. } => form::CORRELATED,
             Self::Ask { .. } => form::ASK,
             Self::Functions => form::FUNCTIONS,
         }
@@ -121,6 +141,7 @@ impl TableCall {
             Self::Search { .. } => search::schema(),
             Self::Joinable { .. } => joinable::schema(),
             Self::Unionable { .. } => unionable::schema(),
+            Self::Correlated { .. } => correlated::schema(),
             Self::Ask { .. } => ask::schema(),
             Self::Functions => function_list::schema(),
         }
@@ -141,6 +162,11 @@ impl TableCall {
                 let table = named::table(lakeward, table)?;
                 column.as_deref().map_or(Ok(()), |column| table.check_column(column))
             }
+            Self::Correlated { table, target, key, .. } => {
+                let table = named::table(lakeward, table)?;
+                table.check_column(target)?;
+                key.as_deref().map_or(Ok(()), |key| table.check_column(key))
+            }
             Self::Tables | Self::Search { .. } | Self::Ask { table: None, .. } | Self::Functions => Ok(()),
         }
     }
@@ -156,6 +182,7 @@ impl TableCall {
             Self::Search { text, k } => search::rows(lakeward, text, *k),
             Self::Joinable { table, column, k } => joinable::rows(lakeward, table, column.as_deref(), *k),
             Self::Unionable { table, k } => unionable::rows(lakeward, table, *k),
+            Self::Correlated { table, target, key, k } => correlated::rows(lakeward, table, target, key.as_deref(), *k),
             Self::Ask { text, table, k } => ask::rows(lakeward, text, table.as_deref(), *k),
             Self::Functions => function_list::rows(lakeward),
         }
@@ -174,6 +201,9 @@ impl fmt::Display for TableCall {
             Self::Search { text: words, k } => write!(f, "{name}({}, {k})", text(words)),
             Self::Unionable { table, k } => write!(f, "{name}({}, {k})", text(table)),
             Self::Joinable { table, column, k } => write!(f, "{name}({}, {}, {k})", text(table), or_null(column)),
+            Self::Correlated { table, target, key, k } => {
+                write!(f, "{name}({}, {}, {}, {k})", text(table), text(target), or_null(key))
+            }
             Self::Ask { text: words, table, k } => {
                 let k = k.map_or_else(|| "NULL".to_string(), |k| k.to_string());
                 write!(f, "{name}({}, {}, {k})", text(words), or_null(table))

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::service::{Stop, mcp, query_context};
-use lakeward::documents::{AskDocument, Document, JoinDocument};
+use lakeward::documents::{AskDocument, CorrelationDocument, Document, JoinDocument};
 use lakeward::{Lakeward, Plan, Request, SearchAnswer, Session};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result};
@@ -93,6 +93,20 @@ pub fn join(lake: &Lakeward, table: &str, columns: &[String], k: Option<usize>) 
     let columns = query.columns_named(columns)?;
     let found = lake.join(&query, &columns, answers(k))?;
     Ok(JoinDocument::new(table.to_string(), &query, &columns, found, started))
+}
+
+/// Columns of the lake that go with a column of one of its tables.
+pub fn correlate(
+    lake: &Lakeward,
+    table: &str,
+    target: &str,
+    key: &[String],
+    k: Option<usize>,
+) -> Result<CorrelationDocument> {
+    let started = Instant::now();
+    let query = mcp::query_table(lake, table)?;
+    let found = lake.correlate(&query, query.column(target)?, &query.columns_named(key)?, answers(k))?;
+    Ok(CorrelationDocument::new(table.to_string(), found, started))
 }
 
 /// The answer to a turn, as the next one of `session`.

@@ -17,7 +17,9 @@ use super::endpoint::{Body, Endpoint, Query, schema};
 use super::refusal::Refusal;
 use super::users::User;
 use crate::service::{mcp, query_context};
-use lakeward::documents::{AskDocument, Document, JoinDocument, SessionList, SqlDocument, TableList, TableReport};
+use lakeward::documents::{
+    AskDocument, CorrelationDocument, Document, JoinDocument, SessionList, SqlDocument, TableList, TableReport,
+};
 use lakeward::{Resolution, SearchAnswer, Session};
 use lakeward_operate::PlanPreview;
 use lakeward_search::UnionAnswer;
@@ -43,6 +45,18 @@ struct OfTable {
     table: String,
     /// Its key column, or several separated by commas.
     column: Option<String>,
+    /// Answers: 10 by default, at most 200.
+    k: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct OfTarget {
+    /// Id of a table of the lake.
+    table: String,
+    /// Its column to be explained.
+    target: String,
+    /// Its key column, or two separated by a comma.
+    key: Option<String>,
     /// Answers: 10 by default, at most 200.
     k: Option<usize>,
 }
@@ -133,6 +147,15 @@ async fn union(
     })
     .await
     .map(Json)
+}
+
+async fn correlate(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Query(of): Query<OfTarget>,
+) -> Answer<CorrelationDocument> {
+    let key: Vec<String> = of.key.into_iter().collect();
+    app.work(&user, READ, move |lake, _| actions::correlate(lake, &of.table, &of.target, &key, of.k)).await.map(Json)
 }
 
 async fn tables(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<Containing>) -> Answer<TableList> {
@@ -319,6 +342,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             Some(schema::<OfTable>),
             Some(schema::<Document<UnionAnswer>>),
             get(union),
+        ),
+        read(
+            "/api/v1/correlate",
+            "Columns of the lake that go with a column of a table",
+            Some(schema::<OfTarget>),
+            Some(schema::<CorrelationDocument>),
+            get(correlate),
         ),
         read(
             "/api/v1/tables",

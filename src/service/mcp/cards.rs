@@ -8,6 +8,7 @@ use lakeward_core::request::Label;
 use lakeward_lake::metadata::TableMetadata;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_search::correlate::{Caution, CorrelationAnswer};
 use lakeward_search::{JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Characters of an id, a title or a name.
@@ -165,6 +166,54 @@ impl UnionCard {
             extra: names(&answer.extra),
             rows: answer.rows,
             near_copy: answer.near_copy,
+            reason: lake_text(&answer.reason, REASON),
+        }
+    }
+}
+
+/// A column that goes with another.
+#[derive(Debug, Serialize)]
+pub struct CorrelationCard {
+    /// Id of its table, for other tools.
+    pub id: String,
+    /// Its name.
+    pub column: String,
+    /// Greater is better, 0..=1: a lower bound of the strength.
+    pub score: f64,
+    /// Rank correlation, −1..=1; 0..=1 where labels are compared.
+    pub strength: f64,
+    /// Columns to join on, as `asked = this`.
+    pub on: Vec<String>,
+    /// How the rows of a key become one value.
+    pub aggregate: String,
+    /// Share of the asked table's rows that get a value, 0..=1.
+    pub coverage: f64,
+    /// Share of such finds that are chance, 0..=1.
+    pub false_discovery_rate: f64,
+    /// Whether the figures are those of all rows.
+    pub verified: bool,
+    /// Why it may be of no use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<Caution>,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+impl CorrelationCard {
+    /// What a correlation search found.
+    pub fn of(answer: &CorrelationAnswer) -> Self {
+        let on = answer.on.iter().map(|pair| format!("{} = {}", pair.query_column, pair.column));
+        Self {
+            id: lake_text(&answer.table, NAME),
+            column: lake_text(&answer.column, NAME),
+            score: figure(answer.score),
+            strength: figure(answer.strength),
+            on: names(&on.collect::<Vec<String>>()),
+            aggregate: answer.aggregate.clone(),
+            coverage: figure(answer.coverage),
+            false_discovery_rate: figure(answer.false_discovery_rate),
+            verified: answer.verified,
+            cautions: answer.cautions.clone(),
             reason: lake_text(&answer.reason, REASON),
         }
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::answer::{Answer, Listing, Page, Paging};
-use super::cards::{JoinCard, TableCard, UnionCard};
+use super::cards::{CorrelationCard, JoinCard, TableCard, UnionCard};
 use super::names;
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result};
@@ -60,6 +60,24 @@ pub struct FindUnionable {
     /// Id of a table of the lake.
     pub table: String,
     /// Tables of a page: 10 by default, at most 50.
+    #[serde(default)]
+    pub k: Option<usize>,
+    /// The part of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+/// What to explain.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FindCorrelated {
+    /// Id of a table of the lake.
+    pub table: String,
+    /// Its column to be explained.
+    pub target: String,
+    /// Its key column, or the two of a composite key; without it the likeliest keys are tried.
+    #[serde(default)]
+    pub key: Vec<String>,
+    /// Columns of a page: 10 by default, at most 50.
     #[serde(default)]
     pub k: Option<usize>,
     /// The part of the list.
@@ -126,6 +144,25 @@ pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<U
         false => "`ask` with `table` proposes the union and `preview_operation` counts its rows",
     };
     Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| UnionCard::of(answer), hint)))
+}
+
+/// Columns that go with a column of a table.
+pub fn find_correlated(lake: &Lakeward, asked: &FindCorrelated) -> Result<Answer<CorrelationCard>> {
+    let request = format!("find_correlated {} {} {:?}", asked.table, asked.target, asked.key);
+    let page = Page::of(&asked.paging, &request, generation(lake))?;
+    let query = names::query_table(lake, &asked.table)?;
+    let target = column_place(&query, &asked.target)?;
+    let key = asked.key.iter().map(|name| column_place(&query, name)).collect::<Result<Vec<usize>>>()?;
+    let found = lake.correlate(&query, target, &key, wanted(&page, asked.k))?;
+    let all: Vec<_> = found.answers.iter().collect();
+    let hint = match (found.notes.first(), all.is_empty()) {
+        (Some(note), _) => note.clone(),
+        (None, true) => format!("none of {} columns that were tested goes with it", found.tested),
+        (None, false) => {
+            format!("the best of {} columns that were tested; one with a caution may be of no use", found.tested)
+        }
+    };
+    Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| CorrelationCard::of(answer), &hint)))
 }
 
 fn column_place(query: &QueryTable, name: &str) -> Result<usize> {

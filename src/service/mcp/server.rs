@@ -22,7 +22,7 @@ use super::answer::{Answer, lake_text};
 use super::conversations::{Ask, Conversations};
 use super::queries::{self, PreviewOperation, Query};
 use super::resources;
-use super::searches::{self, FindJoinable, FindTables, FindUnionable};
+use super::searches::{self, FindCorrelated, FindJoinable, FindTables, FindUnionable};
 use super::tables::{self, DescribeTable, LakeOverview, ListColumns};
 use crate::service::{Failure, Service, Stop};
 use lakeward::Lakeward;
@@ -144,6 +144,20 @@ impl LakeServer {
     )]
     async fn find_unionable(&self, Parameters(asked): Parameters<FindUnionable>) -> CallToolResult {
         self.told(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
+    }
+
+    #[tool(
+        description = "Columns of the lake that, joined on a key, go with a column of a table: features for a model of it, with cautions.",
+        annotations(
+            title = "Find columns that go with one",
+            read_only_hint = true,
+            idempotent_hint = true,
+            open_world_hint = false
+        ),
+        output_schema = page_schema()
+    )]
+    async fn find_correlated(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
+        self.told(READ, move |lake, _| searches::find_correlated(lake, &asked)).await
     }
 
     #[tool(

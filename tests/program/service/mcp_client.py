@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 TOOLS = {
     "ask",
     "describe_table",
+    "find_correlated",
     "find_joinable",
     "find_tables",
     "find_unionable",
@@ -112,6 +113,8 @@ async def searches(client):
     joinable = await call(client, "find_joinable", table="shops/sales", columns=["city"])
     assert joinable["items"][0]["id"] == "shops/cities", joinable
     await call(client, "find_unionable", table="shops/sales")
+    error = await refused(client, "find_correlated", table="shops/sales", target="citi")
+    assert "`city`" in error, error
     # Every id of an answer is valid in the next call, however hostile the name of its file is.
     overview = await call(client, "lake_overview")
     assert overview["about"]["tables"] == 5, overview

@@ -124,6 +124,17 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     operations
 }
 
+/// Puts `operation` first, in place of the one of its kind.
+pub(crate) fn put_first(operations: &mut Vec<RankedOperation>, mut operation: RankedOperation) {
+    if let Some(place) = operations.iter().position(|other| other.kind == operation.kind) {
+        operation.asked = operations.remove(place).asked;
+    }
+    operation.score = 1.0;
+    operations.insert(0, operation);
+    let sum: f64 = operations.iter().map(|operation| operation.score).sum();
+    operations.iter_mut().for_each(|operation| operation.score /= sum.max(f64::MIN_POSITIVE));
+}
+
 /// A proposal of `kind` that knows only what has to hold.
 pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, reason: String) -> RankedOperation {
     RankedOperation {

@@ -1,6 +1,7 @@
 //! Plan, retrieve, evaluate; hostile texts; turns answered again; a real model.
 
 mod agentic;
+mod feature_table;
 mod injection;
 mod model_reading;
 mod real_model;

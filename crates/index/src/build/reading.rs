@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::catalog::FileStamp;
+use super::super::correlations::MOST_KEYS;
 use super::super::manifest::{Manifest, SkippedFile};
 use super::super::plan::{Read, Source, settled_time};
 use super::super::table_draft::TableDraft;
@@ -94,7 +95,7 @@ fn draft_table(
     // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
     let modified_ns = settled_time(file);
     let (mut reader, content) = reader::open_hashed(file, options)?;
-    let scan = scan::scan(reader.as_mut())?;
+    let scan = scan::scan_with_samples(reader.as_mut(), MOST_KEYS)?;
     let content = content.finish(reader)?;
     let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
     let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
@@ -110,7 +111,7 @@ fn draft_table(
         foreign_keys: location::foreign_keys(file)?,
     }));
     let stamp = stamp(read, &dataset, modified_ns, sample_rows);
-    Ok(Box::new(TableDraft::new(&dataset, &stamp, &scan.sketches, embedder)?))
+    Ok(Box::new(TableDraft::new(&dataset, &stamp, &scan.sketches, &scan.samples, embedder)?))
 }
 
 fn draft_record(
@@ -131,7 +132,7 @@ fn draft_record(
     }));
     // Identified by its content.
     let stamp = stamp(read, &dataset, 0, 0);
-    Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], embedder)?))
+    Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], &[], embedder)?))
 }
 
 /// The stamp by which a dataset is recognised in the next update.

@@ -162,6 +162,17 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                     said.push(format!("{:?} {:?} {:?}", record.rows, record.semantic(), record.quantiles));
                 }
             }
+            "correlations.seg" => {
+                let stored = &segment.correlations;
+                for key in stored.of_table(table.table)? {
+                    let name =
+                        |column: &u32| segment.columns.name(segment.columns.record(*column)?).map(str::to_string);
+                    let columns = key.columns().iter().map(name).collect::<Result<Vec<_>>>()?;
+                    let values =
+                        stored.values(key)?.iter().map(|value| name(&value.column)).collect::<Result<Vec<_>>>()?;
+                    said.push(format!("{columns:?} {values:?} {:?} {:?}", stored.hashes(key)?, stored.codes(key)?));
+                }
+            }
             "meanings.seg" => {
                 let meanings = segment.meanings.as_ref();
                 said.extend(meanings.map(|meanings| vector_of(&meanings.0, table.table)).transpose()?);

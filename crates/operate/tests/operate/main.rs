@@ -1,5 +1,6 @@
 //! Operations carried out over the sample lake.
 
+mod gain;
 mod hostile_plans;
 mod operations;
 mod plan_warnings;

@@ -6,7 +6,6 @@
 use arrow::array::{Array, RecordBatch};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::QueryTable;
 use crate::weights::TupleWeights;
@@ -14,6 +13,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap::ValueWeights;
 use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
+pub use lakeward_lake::key_sample::tuple_hash;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 
@@ -23,22 +23,6 @@ pub const MOST_TUPLES: usize = 1 << 20;
 const MOST_WRITTEN: usize = 4 * MOST_TUPLES;
 /// Bytes of the query's cells that are kept as examples.
 const TEXT_BYTES: usize = 4 << 20;
-
-/// The hash of a combination, from the hashes of its parts in the order of the query's key columns; `None` where one is
-/// missing (0).
-pub fn tuple_hash(parts: impl Iterator<Item = u64>) -> Option<u64> {
-    let mut hash = 0u64;
-    for part in parts {
-        if part == 0 {
-            return None;
-        }
-        let mut pair = [0; 16];
-        pair[..8].copy_from_slice(&hash.to_le_bytes());
-        pair[8..].copy_from_slice(&part.to_le_bytes());
-        hash = xxh3_64(&pair);
-    }
-    Some(hash)
-}
 
 /// The hash of a combination as written.
 pub fn written_hash(cells: impl Iterator<Item = CellHash>) -> Option<u64> {
@@ -342,6 +326,8 @@ pub fn row_text(batch: &RecordBatch, places: &[usize], row: usize) -> Result<Vec
 
 #[cfg(test)]
 mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Whole searches over small lakes and the sample lake.
 
 mod composite;
+mod correlate;
 mod flow;
 mod records;
 mod sentence_model;

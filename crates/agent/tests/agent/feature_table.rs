@@ -1,0 +1,145 @@
+//! A table of features: the right ones, at one row a key, and nothing lost.
+
+use std::fmt::Write;
+use std::fs;
+use std::time::Duration;
+
+use lakeward_agent::config::Config;
+use lakeward_agent::feature_table::{Aggregate, FeatureOptions, FeatureTable, feature_table};
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, Request};
+use lakeward_core::monitor::Silent;
+use lakeward_core::request::OperationKind;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_operate::{LakeContext, Limits, PreviewLimits, plan_preview, run_plan};
+use lakeward_search::QueryTable;
+
+/// Numbers in 0..1 that look independent.
+fn noise(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Twelve hundred visits to 300 towns: `bill` is made of the town's wealth, written in months, and its mood, and of the guest's age.
+fn lake() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut next = noise(11);
+    let towns: Vec<[f64; 2]> = (0..300).map(|_| [next(), next()]).collect();
+    let mut visits = "town,age,bill,bill copy\n".to_string();
+    for visit in 0..1_200 {
+        let [wealth, mood] = towns[visit % 300];
+        let age = next();
+        let bill = 3.0 * wealth + 2.0 * mood + age + 0.3 * next();
+        writeln!(visits, "Town {},{age},{bill},{}", visit % 300, 2.0 * bill).unwrap();
+    }
+    let (mut wealth, mut moods) = ("TOWN,month,wealth,random\n".to_string(), "town,mood\n".to_string());
+    let mut totals = "town,takings\n".to_string();
+    for (town, [rich, mood]) in towns.iter().enumerate() {
+        for month in 1..=6 {
+            // Two ways to write a town: still one key.
+            let name = if month % 2 == 0 { format!("TOWN {town}") } else { format!("town {town}") };
+            writeln!(wealth, "{name},{month},{},{}", rich + 0.05 * f64::from(month), next()).unwrap();
+        }
+        let kind = ["glum", "calm", "gay"][(mood * 3.0) as usize];
+        for _ in 0..2 {
+            writeln!(moods, "Town {town},{kind}").unwrap();
+        }
+        // What was billed there: the target under another name.
+        let bills: f64 = visits
+            .lines()
+            .filter(|line| line.starts_with(&format!("Town {town},")))
+            .map(|line| line.split(',').nth(2).unwrap().parse::<f64>().unwrap())
+            .sum();
+        writeln!(totals, "Town {town},{bills}").unwrap();
+    }
+    for (name, text) in [("visits", visits), ("wealth", wealth), ("moods", moods), ("totals", totals)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).unwrap();
+    }
+    let index = folder.path().join(".lakeward");
+    build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent).unwrap();
+    folder
+}
+
+fn table(lake: &std::path::Path, aggregate: Aggregate) -> (LakeContext, QueryTable, FeatureTable) {
+    let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).unwrap();
+    let context = LakeContext::new(lake, &index, Limits::default()).unwrap();
+    let query = QueryTable::resolve(&index, lake, "visits", StaticModel::builtin()).unwrap();
+    let options =
+        FeatureOptions { target: 2, key: vec![0], k: 4, aggregate, within: Duration::from_secs(60), base: None };
+    let found = feature_table(&index, lake, &context, &query, &options).unwrap();
+    (context, query, found)
+}
+
+#[test]
+fn features_come_at_one_row_a_key_with_what_they_add() {
+    let lake = lake();
+    let (context, query, found) = table(lake.path(), Aggregate::Mean);
+    let names: Vec<&str> = found.features.iter().map(|feature| feature.name.as_str()).collect();
+    assert!(names.contains(&"wealth") && names.contains(&"mood"), "{names:?}, left out: {:?}", found.left_out);
+    for feature in &found.features {
+        let gain = feature.gain.as_ref().unwrap();
+        assert!(gain.gain > 0.0, "{}: {gain}", feature.name);
+    }
+    let wealth = &found.features[0];
+    assert!(wealth.gain.as_ref().unwrap().helps() && wealth.aggregate == "mean", "{wealth:?}");
+    let leak = found.left_out.iter().find(|left_out| left_out.column == "takings").unwrap();
+    assert!(leak.reason.contains("leaks"), "{leak:?}");
+    // Nothing is repeated, nothing lost: the target stands in every row as before.
+    let preview = plan_preview(&context, &found.plan, &PreviewLimits::default()).unwrap();
+    assert_eq!((preview.rows_in, preview.rows_out, found.rows), (1_200, 1_200, 1_200));
+    let out = lake.path().join("features.csv");
+    run_plan(&context, &found.plan, &PreviewLimits::default(), &out).unwrap();
+    let (before, after) =
+        (fs::read_to_string(lake.path().join("visits.csv")).unwrap(), fs::read_to_string(&out).unwrap());
+    for (before, after) in before.lines().zip(after.lines()).skip(1) {
+        let number = |line: &str, place: usize| line.split(',').nth(place).unwrap().parse::<f64>().unwrap();
+        assert!((number(before, 2) - number(after, 2)).abs() < 1e-9, "{before} {after}");
+    }
+    let header: Vec<String> = after.lines().next().unwrap().split(',').map(str::to_string).collect();
+    let dictionary = found.dictionary(&query, &header);
+    let entry = dictionary.columns.iter().find(|entry| entry.name == "wealth").unwrap();
+    assert_eq!((entry.table.as_str(), entry.aggregate.as_deref()), ("wealth", Some("mean")));
+    assert!(entry.citation.contains("wealth@") && dictionary.columns[2].aggregate.is_none());
+}
+
+#[test]
+fn another_aggregate_is_another_value() {
+    let lake = lake();
+    let (context, _, last) = table(lake.path(), Aggregate::Last);
+    let wealth = last.features.iter().find(|feature| feature.name == "wealth").unwrap();
+    assert_eq!(wealth.aggregate, "last by month");
+    let preview = plan_preview(&context, &last.plan, &PreviewLimits::default()).unwrap();
+    assert_eq!(preview.rows_out, 1_200);
+}
+
+#[test]
+fn a_request_to_predict_proposes_features_and_never_repeats_a_row() {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).unwrap();
+    let sessions = SessionStore::new(lake.path());
+    let agent = Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), sessions);
+    let mut session = Session::new("predict", "lake");
+    let context = LakeContext::new(lake.path(), &index, Limits::default()).unwrap();
+    let mut ask = |text: &str, table: Option<&str>| {
+        let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+        let answer = agent.turn(&mut session, &request).unwrap();
+        let first = answer.operations[0].clone();
+        let plan = first.runnable.clone().unwrap_or_else(|| panic!("{first:?}"));
+        let preview = plan_preview(&context, &plan, &PreviewLimits::default()).unwrap();
+        assert_eq!((first.kind, first.requested, preview.rows_out), (OperationKind::Join, true, 1_200), "{first:?}");
+        assert!(preview.columns.iter().any(|column| column.name == "bill"));
+        (first, preview, answer.notes.clone())
+    };
+    let (first, preview, notes) = ask("I want to predict the bill with a regression model", Some("visits"));
+    assert!(preview.columns.iter().any(|column| column.name == "wealth"), "{first:?}");
+    assert!(first.reason.contains("adds") && first.reason.contains("R²"), "{}", first.reason);
+    assert!(notes.iter().any(|note| note.contains("takings") && note.contains("leaks")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("bill copy")), "{notes:?}");
+}

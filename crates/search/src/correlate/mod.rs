@@ -1,0 +1,326 @@
+//! Correlation search: columns of the lake that, joined with a table on a key, go with a column of it.
+//!
+//! The index has for each key of each table the same sample of keys, with one rank per key and column ([`lakeward_index::correlations`]).
+//! So the join of the query with every joinable table is estimated on a uniform sample of its rows, without reading a file; what
+//! [`verify`] then reads are the best candidates. Candidates are ranked by a lower bound of the strength, since among many columns the
+//! greatest estimates are those with the greatest errors; the false discovery rate counts all columns that were tested. The key with the
+//! best bound answers for a column.
+
+mod answer;
+mod statistic;
+mod verify;
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+pub use self::answer::{Caution, CorrelationAnswer, KeyPair};
+pub use self::statistic::{Association, spearman};
+use self::statistic::{LEAST_PAIRS, Tests, of_codes};
+use super::cite::{Checked, Gate};
+use super::query_table::QueryTable;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::shown;
+use lakeward_index::correlations::{Correlations, KeyRecord, MOST_KEYS, codes};
+use lakeward_index::{ColumnRef, LakeIndex};
+use lakeward_lake::join_keys;
+use lakeward_lake::key_sample::{self, KeySample, Measure, ValueColumn};
+use lakeward_lake::profile::ColumnProfile;
+
+/// Keys of the query that are read; beyond, figures are of a uniform sample of so many.
+const MOST_READ_KEYS: usize = 1 << 17;
+/// Candidates that are verified, at least.
+const VERIFIED: usize = 50;
+/// Candidates kept while searching a segment.
+const MOST_HITS: usize = 4096;
+
+/// What to search for.
+#[derive(Debug, Clone)]
+pub struct CorrelateOptions {
+    /// Place of the query's column whose values are to be explained.
+    pub target: usize,
+    /// Places of the key columns, at most two, which are joined on together; if none are given, the likeliest keys are tried.
+    pub key: Vec<usize>,
+    /// Number of answers requested.
+    pub k: usize,
+}
+
+/// What a search found.
+#[derive(Debug, Clone)]
+pub struct CorrelationAnswers {
+    /// Best first.
+    pub answers: Checked<Vec<CorrelationAnswer>>,
+    /// The target's name.
+    pub target: String,
+    /// The keys that were tried, each by the names of its columns.
+    pub keys: Vec<Vec<String>>,
+    /// Pairs of a key and a column that were tested.
+    pub tested: u64,
+    /// What could not be verified, and why.
+    pub notes: Vec<String>,
+}
+
+/// A key of the query in one order of its columns, with the target's codes.
+struct BaseKey {
+    /// All keys read: value 0 is the target, then, if the key has them, the time and the thing.
+    sample: KeySample,
+    /// The hashes and the target's codes of the keys that an index would store.
+    hashes: Vec<u64>,
+    codes: Vec<u8>,
+}
+
+/// A column of the lake that may go with the target.
+#[derive(Debug, Clone, Copy)]
+struct Hit {
+    score: f64,
+    association: Association,
+    /// Position of the query's key.
+    base: usize,
+    segment: u32,
+    /// Position of the stored key in its segment, and of the column among its values.
+    key: usize,
+    value: usize,
+    column: u32,
+}
+
+impl Hit {
+    fn column(&self) -> ColumnRef {
+        ColumnRef { segment: self.segment, column: self.column }
+    }
+}
+
+/// The columns of the lake that go with `options.target` of `query`, best first, ties by table and column.
+///
+/// # Errors
+/// [`Error::Usage`] if the target has no values to compare, or the table has no key; those of reading the query's file;
+/// [`Error::DamagedIndex`] if an index file is damaged. A candidate whose file cannot be read is reported in the notes.
+pub fn search(
+    index: &LakeIndex,
+    lake: &std::path::Path,
+    query: &QueryTable,
+    options: &CorrelateOptions,
+) -> Result<CorrelationAnswers> {
+    let columns = &query.entry.profile.columns;
+    let target = target_column(columns, options.target)?;
+    let keys = keys_of(columns, options)?;
+    let bases = base_keys(query, target, &keys)?;
+    let labels = target.measure == Measure::Label;
+    let mut p_values = Vec::new();
+    let mut hits = Vec::new();
+    for (place, segment) in (0u32..).zip(index.segments()) {
+        let stored = &segment.correlations;
+        let own = query.origin.filter(|origin| origin.segment == place).map(|origin| origin.table);
+        let of_key = |(number, key): (usize, &KeyRecord)| -> Result<(Vec<Hit>, Vec<f32>)> {
+            let mut found = (Vec::new(), Vec::new());
+            if segment.is_live(key.table) && own != Some(key.table) {
+                let at = Hit {
+                    score: 0.0,
+                    association: Association::of_ranks(0.0, 0),
+                    base: 0,
+                    segment: place,
+                    key: number,
+                    value: 0,
+                    column: 0,
+                };
+                compare(stored, key, &bases, labels, at, &mut found)?;
+            }
+            Ok(found)
+        };
+        let parts: Vec<(Vec<Hit>, Vec<f32>)> =
+            stored.keys()?.par_iter().enumerate().with_min_len(64).map(of_key).collect::<Result<_>>()?;
+        for (found, tests) in parts {
+            p_values.extend(tests);
+            hits.extend(found);
+            if hits.len() > 2 * MOST_HITS {
+                keep_best(&mut hits, MOST_HITS);
+            }
+        }
+    }
+    let tests = Tests::new(p_values);
+    keep_best(&mut hits, options.k.max(VERIFIED));
+    let found = verify::answers(index, lake, query, &bases, &hits, &tests)?;
+    let (mut answers, notes) = found;
+    answers.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| (&a.table, &a.column).cmp(&(&b.table, &b.column))));
+    answers.truncate(options.k);
+    let names = |key: &Vec<usize>| key.iter().map(|place| columns[*place].name.clone()).collect();
+    Ok(CorrelationAnswers {
+        answers: Gate::new(index).admit(answers)?,
+        target: columns[target.place].name.clone(),
+        keys: keys.iter().map(names).collect(),
+        tested: tests.len() as u64,
+        notes,
+    })
+}
+
+/// The target as a column of values.
+///
+/// # Errors
+/// [`Error::Usage`] if its values cannot be compared.
+pub fn target_column(columns: &[ColumnProfile], place: usize) -> Result<ValueColumn> {
+    let column = columns.get(place).ok_or_else(|| Error::Internal("the target is no column".into()))?;
+    let name = shown(&column.name, 80);
+    let measure =
+        Measure::of(column).ok_or_else(|| Error::Usage(format!("`{name}` is empty: nothing goes with it")))?;
+    if column.distinct < 2 {
+        return Err(Error::Usage(format!("`{name}` has one value only: nothing goes with it")));
+    }
+    if measure == Measure::Label && column.distinct > join_keys::MOST_LABELS {
+        let reason = format!("`{name}` has {} different texts: names, not categories", column.distinct);
+        return Err(Error::Usage(format!(
+            "{reason}; choose a column of numbers or of at most {} labels",
+            join_keys::MOST_LABELS
+        )));
+    }
+    Ok(ValueColumn { place, measure })
+}
+
+/// The keys to try, in column order.
+fn keys_of(columns: &[ColumnProfile], options: &CorrelateOptions) -> Result<Vec<Vec<usize>>> {
+    if options.key.contains(&options.target) {
+        return Err(Error::Usage("the target cannot be its own key".into()));
+    }
+    let mut given = options.key.clone();
+    given.dedup();
+    match given.len() {
+        0 => {}
+        1 | 2 => return Ok(vec![given]),
+        more => {
+            return Err(Error::Usage(format!(
+                "a key of {more} columns: correlations are searched on one column or on two"
+            )));
+        }
+    }
+    let keys: Vec<Vec<usize>> =
+        join_keys::keys(columns).into_iter().filter(|key| !key.contains(&options.target)).collect();
+    if keys.is_empty() {
+        let names: Vec<String> =
+            columns.iter().take(8).map(|column| format!("`{}`", shown(&column.name, 40))).collect();
+        let reason = "no column of the table says which thing a row is about, or it has fewer than 25";
+        return Err(Error::Usage(format!("{reason}; name the key: its columns are {}", names.join(", "))));
+    }
+    Ok(keys)
+}
+
+/// Reads the query's keys, those of two columns in both orders.
+fn base_keys(query: &QueryTable, target: ValueColumn, keys: &[Vec<usize>]) -> Result<Vec<BaseKey>> {
+    let columns = &query.entry.profile.columns;
+    let mut samples = Vec::new();
+    for key in keys {
+        let time = join_keys::time_part(columns, key);
+        let mut values = vec![target];
+        if let Some(place) = time {
+            values.push(ValueColumn { place, measure: Measure::Number });
+            let thing = key.iter().find(|other| **other != place);
+            values.extend(thing.map(|place| ValueColumn { place: *place, measure: Measure::Label }));
+        }
+        samples.push(KeySample::new(key.clone(), values.clone(), MOST_READ_KEYS));
+        if key.len() == 2 {
+            samples.push(KeySample::new(key.iter().rev().copied().collect(), values, MOST_READ_KEYS));
+        }
+    }
+    let rows = query.entry.report.sample.map(|sample| sample.rows);
+    key_sample::read(&query.path, &query.entry.profile, rows, &mut samples)?;
+    let base = |sample: KeySample| {
+        let mut keys = sample.keys();
+        keys.truncate(MOST_KEYS);
+        let codes = codes(&sample, &keys, 0);
+        let hashes = keys.into_iter().map(|(hash, _)| hash).collect();
+        (!codes.is_empty()).then_some(BaseKey { sample, hashes, codes })
+    };
+    Ok(samples.into_iter().filter_map(base).collect())
+}
+
+/// Tests all values of a stored key against the query's keys of as many columns.
+fn compare(
+    stored: &Correlations,
+    key: &KeyRecord,
+    bases: &[BaseKey],
+    labels: bool,
+    at: Hit,
+    (hits, p_values): &mut (Vec<Hit>, Vec<f32>),
+) -> Result<()> {
+    let hashes = stored.hashes(key)?;
+    let mut matched: Vec<(u8, u32)> = Vec::new();
+    let mut pairs: Vec<(u8, u8)> = Vec::new();
+    for (base, of_base) in bases.iter().enumerate() {
+        if of_base.sample.key.len() != key.columns().len() {
+            continue;
+        }
+        matching(of_base, hashes, &mut matched);
+        if matched.len() < LEAST_PAIRS {
+            continue;
+        }
+        let codes = stored.codes(key)?;
+        for (value, (record, codes)) in stored.values(key)?.iter().zip(codes.chunks_exact(hashes.len())).enumerate() {
+            let other_labels = record.measure() == Measure::Label;
+            let rough = if labels || other_labels { None } else { rough_rho(&matched, codes) };
+            let found = match rough {
+                Some(rough) if rough.lower_bound() <= 0.0 => Some(rough),
+                None if !labels && !other_labels => None,
+                _ => {
+                    pairs.clear();
+                    pairs.extend(matched.iter().map(|(x, place)| (*x, codes[*place as usize])));
+                    of_codes(&pairs, labels, other_labels)
+                }
+            };
+            let Some(association) = found else { continue };
+            p_values.push(association.p_value() as f32);
+            let score = association.lower_bound();
+            if score > 0.0 {
+                hits.push(Hit { score, association, base, value, column: record.column, ..at });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The target's code and the place in `hashes` of every key that both store and whose target is known.
+fn matching(base: &BaseKey, hashes: &[u64], matched: &mut Vec<(u8, u32)>) {
+    matched.clear();
+    let (mut own, mut other) = (0, 0);
+    while own < base.hashes.len() && other < hashes.len() {
+        let (a, b) = (base.hashes[own], hashes[other]);
+        if a == b && base.codes[own] > 0 {
+            matched.push((base.codes[own], other as u32));
+        }
+        own += usize::from(a <= b);
+        other += usize::from(b <= a);
+    }
+}
+
+/// ρ without ranking anew what is a sample of ranks: close, and a fraction of the work; decides which columns are looked at twice.
+fn rough_rho(matched: &[(u8, u32)], codes: &[u8]) -> Option<Association> {
+    let (mut count, mut x_sum, mut y_sum, mut xx, mut yy, mut xy) = (0u64, 0u64, 0u64, 0u64, 0u64, 0u64);
+    for (x, place) in matched {
+        let y = u64::from(codes[*place as usize]);
+        let x = if y > 0 { u64::from(*x) } else { 0 };
+        count += u64::from(y > 0);
+        x_sum += x;
+        y_sum += y;
+        xx += x * x;
+        yy += y * y;
+        xy += x * y;
+    }
+    if (count as usize) < LEAST_PAIRS {
+        return None;
+    }
+    let n = count as f64;
+    let [x_sum, y_sum, xx, yy, xy] = [x_sum, y_sum, xx, yy, xy].map(|sum| sum as f64);
+    let r = (n * xy - x_sum * y_sum) / ((n * xx - x_sum * x_sum) * (n * yy - y_sum * y_sum)).sqrt();
+    r.is_finite().then(|| Association::of_ranks(r.clamp(-1.0, 1.0), count as usize))
+}
+
+/// Keeps the best `most` hits, each column once.
+fn keep_best(hits: &mut Vec<Hit>, most: usize) {
+    let mut best: HashMap<ColumnRef, Hit> = HashMap::new();
+    for hit in hits.drain(..) {
+        match best.get(&hit.column()) {
+            Some(known) if (known.score, std::cmp::Reverse(known.base)) >= (hit.score, std::cmp::Reverse(hit.base)) => {
+            }
+            _ => drop(best.insert(hit.column(), hit)),
+        }
+    }
+    hits.extend(best.into_values());
+    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.column().cmp(&b.column())));
+    hits.truncate(most);
+}
