@@ -64,6 +64,15 @@ def test_join_by_one_column_several_and_the_best(lake: lakeward.Lake) -> None:
     assert isinstance(found.notes, tuple)
 
 
+def test_correlate_on_a_key_that_is_given_or_found(lake: lakeward.Lake) -> None:
+    found = lake.correlate("population/gapminder/countries2007", "life_expectancy", key="country", k=3)
+    assert found.target == "life_expectancy" and found.keys == (("country",),) and found.tested > 50
+    assert found[0].verified and found[0].low <= found[0].strength <= found[0].high
+    assert len(found) == 3
+    assert "what goes with `life_expectancy`" in repr(found)
+    assert len(lake.correlate("population/gapminder/countries2007", "life_expectancy", k=2)) == 2
+
+
 def test_union(lake: lakeward.Lake) -> None:
     found = lake.union("population/gapminder/gap_1962", k=3)
     assert found[0].table.startswith("population/gapminder/")
@@ -139,6 +148,7 @@ def test_typed_rows_have_every_key_of_the_documents(lake: lakeward.Lake) -> None
         (types.SearchAnswer, lake.search("population of countries", 3).to_dicts()),
         (types.JoinAnswer, lake.join("geo/countries", k=5).to_dicts()),
         (types.UnionAnswer, lake.union("geo/countries", k=5).to_dicts()),
+        (types.CorrelationAnswer, lake.correlate("us/state_crime_2009", "murder", k=5).to_dicts()),
         (types.RankedTable, lake.ask("join countries with income", table="geo/countries").to_dicts()),
         (types.TableLine, lake.tables().to_dicts()),
         (types.ColumnProfile, lake.profile("geo/countries").to_dicts()),

@@ -88,7 +88,7 @@ fn operation(table: &FeatureTable) -> RankedOperation {
 fn notes(table: &FeatureTable) -> Vec<String> {
     let mut notes = table.notes.clone();
     if let Some(gain) = table.gain.as_ref().filter(|_| table.features.len() > 1) {
-        notes.push(format!("together they {gain}"));
+        notes.push(format!("all of them: {gain}"));
     }
     let leaks = table.left_out.iter().filter(|left_out| left_out.leaks);
     notes.extend(

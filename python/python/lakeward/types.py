@@ -19,6 +19,7 @@ __all__ = [
     "ColumnPair",
     "ColumnProfile",
     "CompositeKey",
+    "CorrelationAnswer",
     "Demand",
     "DemandCheck",
     "Evidence",
@@ -26,6 +27,7 @@ __all__ = [
     "FieldMatch",
     "IntentionFit",
     "JoinAnswer",
+    "KeyPair",
     "Match",
     "ModelCost",
     "NamedValue",
@@ -294,6 +296,75 @@ class UnionAnswer:
     """Rows that a union would add, if counted."""
     citation: str = ""
     """Its citation: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KeyPair:
+    """Two columns that are equated."""
+    query_column: str
+    """The query's column."""
+    column: str
+    """The candidate's column."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CorrelationAnswer:
+    """A column of the lake that goes with the target, if its table is joined on a key; several rows of a key are
+    aggregated first.
+    """
+    table: str
+    """The table's id."""
+    title: str
+    """Its title."""
+    column: str
+    """The column that goes with the target."""
+    score: float
+    """Greater is better, 0..=1: the lower 95% bound of the strength's magnitude, for a shared trend of what remains
+    without it.
+    """
+    strength: float
+    """Spearman's ρ in −1..=1; with labels √(1 − exp(−2 I)) of the mutual information I, in 0..=1."""
+    low: float
+    """Lower end of the 95% interval of the strength."""
+    high: float
+    """Upper end of the 95% interval of the strength."""
+    keys: int
+    """Keys that were compared."""
+    false_discovery_rate: float
+    """The share of columns at least as unlikely to be found by chance that are expected to be false, of all that were
+    tested.
+    """
+    on: tuple[KeyPair, ...]
+    """The columns to join on."""
+    aggregate: str
+    """How the rows of a key become one value: ``value`` if there is one row, ``mean``, or ``most frequent`` for labels.
+    """
+    fan_out: float
+    """Rows of the candidate for each key that matches, on average."""
+    coverage: float
+    """Share of the query's rows that get a value, 0..=1."""
+    verified: bool
+    """Whether the figures are of the join of all rows; else they are estimates from the index."""
+    cautions: tuple[str, ...]
+    """Why it may be of no use."""
+    points: tuple[tuple[float, ...], ...]
+    """At most 200 points (target, column) to draw, where both are numbers."""
+    rows: int
+    """Rows of the candidate's table."""
+    citation: str
+    """Its citation: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    reason: str
+    """The answer in a sentence."""
+    pearson: float | None = None
+    """Pearson's r, where both are numbers."""
+    information_bits: float | None = None
+    """Mutual information in bits, where one of the two has labels."""
+    without_time: float | None = None
+    """ρ without what both share with time, for a key with a time."""
+    of_changes: float | None = None
+    """ρ of the changes from one time to the next, for a key with a time."""
+    without_size: float | None = None
+    """ρ without what both share with the number of rows of a key, where that differs."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ const LOOKED_AT: usize = 4;
 /// Own columns that the model is given: so many, and one for so many rows.
 const MOST_GIVEN: usize = 30;
 const ROWS_OF_COLUMN: usize = 20;
+/// A column that adds less to R² or accuracy is left out.
+const LEAST_GAIN: f64 = 0.005;
 /// A column that so few rows would get is left out.
 const LEAST_COVERAGE: f64 = 0.2;
 
@@ -239,7 +241,7 @@ fn add(
             ..GainOptions::new(table.target.clone(), given, vec![feature.name.clone()], split.clone())
         };
         match feature_gain(context, &plan, &model) {
-            Ok(gain) if gain.gain <= 0.0 => return Ok(Err(left_out(format!("a model gets no better by it: {gain}")))),
+            Ok(gain) if gain.gain < LEAST_GAIN => return Ok(Err(left_out(format!("a model gets no better by it: {gain}")))),
             Ok(gain) => feature.gain = Some(gain),
             Err(Error::Usage(reason)) if !table.notes.contains(&reason) => table.notes.push(reason),
             Err(Error::Usage(_)) => {}
