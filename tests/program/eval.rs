@@ -424,7 +424,8 @@ fn packed_files_are_read_and_a_broken_pack_is_told() {
 #[test]
 fn acts_over_a_catalogue_are_scored() {
     let act = |id: &str, text: &str, act: &str| {
-        let before = r#"[{"role": "user", "text": "is there anything on bus passengers?"}, {"role": "system", "results": []}]"#;
+        let before =
+            r#"[{"role": "user", "text": "is there anything on bus passengers?"}, {"role": "system", "results": []}]"#;
         format!(r#"{{"id": "{id}", "task": "act", "context": {before}, "text": "{text}", "act": "{act}"}}"#)
     };
     let corpus = r#"{"id": "r1", "title": "Passenger bus statistics, monthly", "geography": {"n": 1, "members": ["Canada"]}}

@@ -20,7 +20,7 @@ pub struct TableProfile {
     pub columns: Vec<ColumnProfile>,
     /// What one row stands for.
     pub grain: Grain,
-    /// Columns that could identify a row, likeliest first.
+    /// Columns without a gap or a repeated value that could identify a row, likeliest first.
     pub keys: Vec<String>,
     /// The period covered, where a column shows it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -106,15 +106,24 @@ pub struct ColumnProfile {
     pub weakness: Option<Weakness>,
 }
 
-/// Columns with at least this key-likeness are listed as keys.
-const KEY: f64 = 0.75;
+impl ColumnProfile {
+    /// Whether every row has a value of its own; of an estimated count, within its error.
+    fn is_unique(&self) -> bool {
+        let apart = if self.distinct_exact { self.distinct == self.rows } else { self.uniqueness >= 0.99 };
+        self.rows > 1 && self.missing == 0 && apart
+    }
+}
+
+/// Columns that tell every row apart are listed as keys from this key-likeness.
+const KEY: f64 = 0.4;
 /// Most keys listed.
 const MOST_KEYS: usize = 5;
 
 /// The profile of a scanned table.
 pub fn profile(scan: &Scan) -> TableProfile {
     let columns = columns(&scan.names, &scan.sketches);
-    let mut keys: Vec<&ColumnProfile> = columns.iter().filter(|column| column.key_likeness >= KEY).collect();
+    let mut keys: Vec<&ColumnProfile> =
+        columns.iter().filter(|column| column.is_unique() && column.key_likeness >= KEY).collect();
     keys.sort_by(|a, b| b.key_likeness.total_cmp(&a.key_likeness));
     TableProfile {
         rows: scan.sketches.iter().map(|sketch| sketch.rows).max().unwrap_or(scan.report.rows),

@@ -157,7 +157,12 @@ fn mistakes_are_told_as_json_with_a_hint_and_without_the_path_of_the_lake() {
     let column = server.get("/api/v1/correlate?table=shops%2Fsales&target=citi");
     assert!(column.status.is_client_error(), "{}", column.text());
     assert!(column.json()["hint"].as_str().expect("a hint").contains("`city`"));
-    for (path, status) in [("/api/v1/correlate?table=x", 400), ("/api/v1/search", 400), ("/api/v1/search?q=x&k=many", 400), ("/api/v1/nothing", 404)] {
+    for (path, status) in [
+        ("/api/v1/correlate?table=x", 400),
+        ("/api/v1/search", 400),
+        ("/api/v1/search?q=x&k=many", 400),
+        ("/api/v1/nothing", 404),
+    ] {
         let answer = server.get(path);
         assert_eq!(answer.status.as_u16(), status, "{path}: {}", answer.text());
         assert!(answer.json()["error"].is_string(), "{path}");

@@ -241,7 +241,9 @@ fn add(
             ..GainOptions::new(table.target.clone(), given, vec![feature.name.clone()], split.clone())
         };
         match feature_gain(context, &plan, &model) {
-            Ok(gain) if gain.gain < LEAST_GAIN => return Ok(Err(left_out(format!("a model gets no better by it: {gain}")))),
+            Ok(gain) if gain.gain < LEAST_GAIN => {
+                return Ok(Err(left_out(format!("a model gets no better by it: {gain}"))));
+            }
             Ok(gain) => feature.gain = Some(gain),
             Err(Error::Usage(reason)) if !table.notes.contains(&reason) => table.notes.push(reason),
             Err(Error::Usage(_)) => {}

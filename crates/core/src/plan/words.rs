@@ -23,7 +23,9 @@ impl fmt::Display for Input {
 impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Filter(condition) => write!(out, "keeps the rows whose {condition}"),
+            Step::Filter(condition) => {
+                write!(out, "keeps the rows whose {}", condition.to_string().trim_start_matches("the "))
+            }
             Step::Select(columns) => {
                 let columns = columns.iter().map(|kept| match &kept.name {
                     Some(name) if *name != kept.column => format!("{} as {name}", kept.column),

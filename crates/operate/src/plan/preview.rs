@@ -157,7 +157,11 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
 fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> String {
     match (step, before, after) {
         (Step::Filter(condition), Some(before), Some(after)) if after > 0 => {
-            format!("keeps the {after} of {} whose {condition}", counted(before, "row"))
+            format!(
+                "keeps the {after} of {} whose {}",
+                counted(before, "row"),
+                condition.to_string().trim_start_matches("the ")
+            )
         }
         _ => step.to_string(),
     }

@@ -11,7 +11,9 @@ mod take_back;
 
 pub use tables::{TableWish, with_table};
 
-use lakeward_core::plan::{Condition, Direction, Expression, Grouping, Kept, Measure, Order, Plan, Step, Top};
+use lakeward_core::plan::{
+    Condition, Direction, Expression, Grouping, Kept, Measure, MeasureFunction, Order, Plan, Step, Top,
+};
 use lakeward_core::text::{is_function_word, lower_words};
 
 use super::layout::{Layout, Level, ordered_by};
@@ -139,7 +141,10 @@ impl<'a> Assembler<'a> {
 
     fn groups(&mut self) {
         let keys: Vec<_> = self.keys();
-        let measures: Vec<Measure> = self.measures();
+        let mut measures: Vec<Measure> = self.measures();
+        if measures.is_empty() && self.answers_with_groups() {
+            measures.extend(self.measure_of_order());
+        }
         let ordering = !self.spans(Role::Order).is_empty();
         self.figure = measures.first().map(Measure::column_name).or_else(|| {
             let grouping = self.layout.grouped()?.grouping()?;
@@ -186,6 +191,26 @@ impl<'a> Assembler<'a> {
                 level.columns = None;
             }
         }
+    }
+
+    /// Whether the rows that are wanted are the groups: "which three wards", "the five huts with …"; not the best row of each group.
+    fn answers_with_groups(&self) -> bool {
+        let groups = self.spans(Role::Group);
+        let before = |limit: &Span, group: &Span| {
+            limit.bytes.end <= group.bytes.start && group.bytes.start - limit.bytes.end <= 1
+        };
+        self.spans(Role::Derive).is_empty()
+            && self.spans(Role::Limit).iter().any(|(_, limit)| groups.iter().any(|(_, group)| before(limit, group)))
+    }
+
+    /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
+    fn measure_of_order(&self) -> Option<Measure> {
+        let (_, order) = self.spans(Role::Order).first().copied()?;
+        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].name != FIGURE);
+        let total =
+            of_rows.filter(|column| self.schema.columns[**column].kind.is_number()).map(|column| self.name(*column));
+        let function = if total.is_some() { MeasureFunction::Sum } else { MeasureFunction::Count };
+        Some(Measure { function, of: total.map(Expression::Column), condition: None, name: None })
     }
 
     /// A grouping behind all that stands.
@@ -255,6 +280,7 @@ impl<'a> Assembler<'a> {
             return;
         }
         let on_result = self.reading.on_result;
+        let asks_for_figures = !self.spans(Role::Measure).is_empty();
         // An order of what was already cut is one of what is left.
         let level = self.layout.last();
         if !orders.is_empty() && rows.is_none() && level.limit.is_some() && !self.replaces {
@@ -266,6 +292,14 @@ impl<'a> Assembler<'a> {
             level.order = orders;
         }
         if let Some(rows) = rows {
+            // Some of the groups by what was just asked of them: the greatest.
+            if let Some(measure) =
+                level.grouping().and_then(|grouping| grouping.measures.first()).filter(|_| asks_for_figures)
+                && level.order.is_empty()
+            {
+                let by = Expression::Column(measure.column_name());
+                level.order = vec![Order { by, direction: Direction::Descending }];
+            }
             level.limit = Some((rows, 0));
         }
     }

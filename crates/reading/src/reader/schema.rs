@@ -184,7 +184,7 @@ fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool)
     if wanted.is_empty() || (wanted.chars().count() < 2 && phrase != phrase.to_uppercase()) {
         return None;
     }
-    if let Some((_, value)) = keys.iter().find(|(key, _)| *key == wanted) {
+    if let Some((_, value)) = keys.iter().find(|(key, value)| *key == wanted && !differ_as_numbers(phrase, value)) {
         return Some(((*value).clone(), 1.0));
     }
     if is_common(&wanted) {
@@ -206,8 +206,17 @@ fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool)
 /// What can be said of words and a value of a column without the model: how alike they are, and how much one is a short form of the other.
 pub fn value_features(phrase: &str, value: &str) -> [f32; VALUE_FEATURES] {
     let (wanted, own) = (key(phrase), key(value));
-    let alike = if wanted == own { 1.0 } else { of_one_stem(&wanted, &own).max(word_of(phrase, value)) };
+    let alike = match wanted == own {
+        true if differ_as_numbers(phrase, value) => 0.0,
+        true => 1.0,
+        false => of_one_stem(&wanted, &own).max(word_of(phrase, value)),
+    };
     [alike, NameParts::of(phrase).short_form(&NameParts::of(value)) as f32]
+}
+
+/// Whether both are numbers and not the same one: `5` is not `-5`, though their letters and digits are.
+fn differ_as_numbers(a: &str, b: &str) -> bool {
+    matches!((a.trim().parse::<f64>(), b.trim().parse::<f64>()), (Ok(a), Ok(b)) if a != b)
 }
 
 /// Whether two words are one but for their endings, and how surely, in 0..=.9: a beginning of four letters that is most of both, so
