@@ -18,6 +18,7 @@ mod examples;
 mod extraction;
 mod foreign_session;
 mod functions;
+mod lake_forms;
 mod learning;
 mod llm_server;
 mod operations;
@@ -34,6 +35,8 @@ mod simulate;
 mod slt;
 mod sql;
 mod tune;
+#[path = "../../crates/lake/tests/lake/workbook_file.rs"]
+mod workbook_file;
 
 /// The folder of the repository.
 const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");

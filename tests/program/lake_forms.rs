@@ -1,0 +1,272 @@
+//! One lake in several forms: as text files, databases, workbooks and part files. The same tables have the same ids and give the same
+//! answers; and what only these forms have: declared keys, partitions, a lake's settings.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, AsArray, StringArray};
+use lakeward::{Lakeward, Place};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::BuildOptions;
+use lakeward_lake::reader::{self, ReadOptions};
+use lakeward_lake::source::{assign_ids, list_files};
+use lakeward_operate::{CellForm, Limits, texts};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::workbook_file::{Cell, xlsx};
+
+/// Names and cells of a table.
+struct Table {
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// The folders of the sample lake whose tables are rewritten.
+const FOLDERS: [&str; 4] = ["climate", "disasters", "energy", "us"];
+const MOST_ROWS: usize = 2_000;
+const QUESTIONS: [&str; 5] =
+    ["carbon dioxide in the air", "sunspots by year", "storms and their winds", "electricity by source", "states"];
+
+/// The tables of text in the sample lake, by folder and name.
+fn sample() -> BTreeMap<String, BTreeMap<String, Table>> {
+    let lake = Path::new(env!("CARGO_MANIFEST_DIR")).join("lake");
+    let mut folders: BTreeMap<String, BTreeMap<String, Table>> = BTreeMap::new();
+    let listing = list_files(&lake).expect("the sample lake");
+    for (id, file) in assign_ids(&listing.files).into_iter().zip(&listing.files) {
+        if !FOLDERS.iter().any(|folder| id.as_str().starts_with(&format!("{folder}/"))) {
+            continue;
+        }
+        let mut reader = reader::open(file, &ReadOptions::default()).expect("a table");
+        if reader.is_typed() {
+            continue;
+        }
+        let names = reader.columns().iter().map(|column| column.name.clone()).collect();
+        let mut rows = Vec::new();
+        while let Some(batch) = reader.next_batch().expect("rows") {
+            let columns: Vec<&StringArray> = batch.columns().iter().map(|array| array.as_string()).collect();
+            let cell = |column: &&StringArray, row| column.is_valid(row).then(|| column.value(row).to_string());
+            rows.extend((0..batch.num_rows()).map(|row| {
+                columns.iter().map(|column| cell(column, row).unwrap_or_default()).collect::<Vec<String>>()
+            }));
+        }
+        rows.truncate(MOST_ROWS);
+        let (folder, name) = id.as_str().rsplit_once('/').expect("a folder");
+        folders.entry(folder.to_string()).or_default().insert(name.to_string(), Table { names, rows });
+    }
+    folders
+}
+
+/// The number that a cell is, if it is written as programs write it.
+fn number(cell: &str) -> Option<f64> {
+    // There is no `-0` among SQLite's whole numbers.
+    let is_plain = |number: &f64| number.is_finite() && number.to_string() == cell && cell != "-0";
+    cell.parse::<f64>().ok().filter(is_plain)
+}
+
+fn text_of(table: &Table, rows: &[Vec<String>]) -> String {
+    let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line = |cells: &[String]| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n";
+    std::iter::once(line(&table.names)).chain(rows.iter().map(|row| line(row))).collect()
+}
+
+fn as_text(folder: &Path, tables: &BTreeMap<String, Table>) {
+    fs::create_dir_all(folder).expect("a folder");
+    for (name, table) in tables {
+        fs::write(folder.join(format!("{name}.csv")), text_of(table, &table.rows)).expect("a file");
+    }
+}
+
+/// The file of a folder's tables; of a single one, below the folder, so that its id is the same.
+fn file_of(folder: &Path, tables: &BTreeMap<String, Table>, extension: &str) -> PathBuf {
+    let path = match tables.keys().next() {
+        Some(name) if tables.len() == 1 => folder.join(name),
+        _ => folder.to_path_buf(),
+    };
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    PathBuf::from(format!("{}.{extension}", path.display()))
+}
+
+fn as_database(folder: &Path, tables: &BTreeMap<String, Table>) {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let mut sql = String::from("BEGIN;");
+    for (name, table) in tables {
+        // Some names differ in case only, which SQL does not allow.
+        let columns: Vec<String> = table.names.iter().map(|name| quoted(name)).collect();
+        write!(sql, "CREATE TABLE {} ({});", quoted(name), columns.join(", ")).expect("text");
+        for row in &table.rows {
+            let cell = |cell: &String| {
+                number(cell).map_or_else(|| format!("'{}'", cell.replace('\'', "''")), |_| cell.clone())
+            };
+            let cells: Vec<String> = row.iter().map(cell).collect();
+            write!(sql, "INSERT INTO {} VALUES ({});", quoted(name), cells.join(", ")).expect("text");
+        }
+    }
+    let database = rusqlite::Connection::open(file_of(folder, tables, "sqlite")).expect("a database");
+    database.execute_batch(&(sql + "COMMIT;")).expect("tables");
+}
+
+fn as_workbook(folder: &Path, tables: &BTreeMap<String, Table>) {
+    let cell = |text: &String| match number(text) {
+        _ if text.is_empty() => Cell::Empty,
+        Some(number) => Cell::Number(number),
+        None => Cell::Text(text.clone()),
+    };
+    let sheet = |table: &Table| -> Vec<Vec<Cell>> {
+        let names = table.names.iter().map(|name| Cell::Text(name.clone())).collect();
+        std::iter::once(names).chain(table.rows.iter().map(|row| row.iter().map(cell).collect())).collect()
+    };
+    let sheets: Vec<(&str, Vec<Vec<Cell>>)> =
+        tables.iter().map(|(name, table)| (name.as_str(), sheet(table))).collect();
+    fs::write(file_of(folder, tables, "xlsx"), xlsx(&sheets)).expect("a workbook");
+}
+
+/// Each table as a folder of two part files.
+fn as_parts(folder: &Path, tables: &BTreeMap<String, Table>) {
+    for (name, table) in tables {
+        let place = folder.join(name);
+        fs::create_dir_all(&place).expect("a folder");
+        fs::write(place.join("_SUCCESS"), "").expect("a file");
+        let (first, last) = table.rows.split_at(table.rows.len() / 2);
+        for (number, rows) in [first, last].into_iter().enumerate() {
+            fs::write(place.join(format!("part-0000{number}-c000.csv")), text_of(table, rows)).expect("a file");
+        }
+    }
+}
+
+/// The lake in one form, indexed.
+fn built(write: impl Fn(&Path, &BTreeMap<String, Table>)) -> (TempDir, Lakeward) {
+    let place = tempfile::tempdir().expect("a folder");
+    let lake = place.path().join("lake");
+    for (folder, tables) in sample() {
+        write(&lake.join(folder), &tables);
+    }
+    let (opened, stats) = Lakeward::build(Place::new(&lake, None).expect("a place"), &BuildOptions::default(), &Silent)
+        .expect("an index");
+    assert!(stats.skipped.is_empty() && stats.problems.is_empty(), "{stats:?}");
+    (place, opened)
+}
+
+/// All answers as JSON without what tells the forms apart: citations have the hash of a file.
+fn answers(lake: &Lakeward) -> Vec<Value> {
+    let mut answers = Vec::new();
+    for question in QUESTIONS {
+        answers.push(serde_json::to_value(lake.search(question, 10).expect("answers")).expect("JSON"));
+    }
+    let tables: Vec<_> = lake.index().tables().collect();
+    let mut ids: Vec<String> = tables.iter().map(|table| lake.index().id(*table).expect("an id").to_string()).collect();
+    ids.sort();
+    for id in ids {
+        let entry = lake.index().table(lake.index().find(&id).expect("a table")).expect("an entry");
+        answers.push(serde_json::json!({"id": id, "profile": entry.profile}));
+        let table = lake.query_table(&id).expect("a table");
+        answers.push(serde_json::to_value(lake.join(&table, &[], 10).expect("answers").answers).expect("JSON"));
+        answers.push(serde_json::to_value(lake.union(&table, 10).expect("answers")).expect("JSON"));
+    }
+    answers.iter_mut().for_each(strip);
+    answers
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for field in ["citation", "path", "content", "read_bytes"] {
+                fields.remove(field);
+            }
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+#[test]
+fn databases_workbooks_and_part_files_answer_as_text_does() {
+    let (_text, text) = built(as_text);
+    let expected = answers(&text);
+    assert!(expected.len() > 40 && expected[0].as_array().is_some_and(|found| !found.is_empty()), "{expected:?}");
+    for (form, (_place, lake)) in
+        [("database", built(as_database)), ("workbook", built(as_workbook)), ("parts", built(as_parts))]
+    {
+        let found = answers(&lake);
+        assert_eq!(found.len(), expected.len(), "{form}");
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{form}");
+        }
+    }
+}
+
+fn indexed(lake: &Path) -> Lakeward {
+    let place = Place::new(lake, None).expect("a place");
+    Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index").0
+}
+
+/// The rows of a query as text, with what was missing of the files.
+fn asked(lake: &Lakeward, sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let context = lake.context(Limits::default()).expect("a context");
+    let mut rows = context.query(sql, None).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let mut lines = Vec::new();
+    while let Some(batch) = rows.next_batch().unwrap_or_else(|error| panic!("{sql}: {error}")) {
+        lines.extend(texts(&batch, CellForm::Data).expect("texts"));
+    }
+    drop(rows);
+    (lines, context.notes().iter().map(|note| format!("{note:?}")).collect())
+}
+
+#[test]
+fn declared_keys_are_the_first_joins_and_say_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = rusqlite::Connection::open(folder.path().join("shop.sqlite")).expect("a database");
+    // No value of the key is in the table that it is declared for; another table shares all values of another column.
+    database
+        .execute_batch(
+            "PRAGMA foreign_keys = off;
+             CREATE TABLE customer (number INTEGER PRIMARY KEY, name TEXT);
+             CREATE TABLE buyer (who TEXT, town TEXT);
+             CREATE TABLE sale (buyer TEXT, amount REAL, \"by\" INTEGER REFERENCES customer);
+             INSERT INTO customer VALUES (901, 'Ann'), (902, 'Bob'), (903, 'Cid');
+             INSERT INTO buyer VALUES ('Ann', 'Aby'), ('Bob', 'Bro'), ('Cid', 'Cis');
+             INSERT INTO sale VALUES ('Ann', 1.5, 1), ('Bob', 2.5, 2), ('Cid', 3.5, 3);",
+        )
+        .expect("tables");
+    let lake = indexed(folder.path());
+    for (table, other, column) in [("shop/sale", "shop/customer", "by"), ("shop/customer", "shop/sale", "number")] {
+        let found = lake.join(&lake.query_table(table).expect("a table"), &[], 5).expect("answers").answers;
+        let first = &found[0];
+        assert_eq!((&first.table[..], &first.query_column[..], first.declared), (other, column, true), "{found:?}");
+        assert!(first.reason.starts_with("declared as a foreign key; ") && first.score == 1.0, "{}", first.reason);
+    }
+    let found = lake.join(&lake.query_table("shop/buyer").expect("a table"), &[], 5).expect("answers").answers;
+    assert!(!found.is_empty() && found.iter().all(|answer| !answer.declared), "{found:?}");
+}
+
+#[test]
+fn a_query_reads_the_partitions_that_it_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = |year: u32| folder.path().join(format!("sales/year={year}/part-0.csv"));
+    for year in 2019..2023 {
+        fs::create_dir_all(part(year).parent().expect("a folder")).expect("a folder");
+        fs::write(part(year), format!("town,amount\nAby,{}\nBro,{}\n", year - 2000, year - 1990)).expect("a file");
+    }
+    let lake = indexed(folder.path());
+    let entry = lake.index().table(lake.index().find("sales").expect("a table")).expect("an entry");
+    assert_eq!((entry.profile.rows, entry.report.parts.as_ref().map(|parts| parts.files)), (8, Some(4)));
+    let sql = "SELECT sum(amount) FROM sales WHERE year = 2021";
+    assert_eq!(asked(&lake, sql).0, [["52"]]);
+    // Only a query that needs the file meets its damage.
+    fs::write(part(2019), b"PAR1 is no text").expect("a file");
+    let (rows, notes) = asked(&lake, sql);
+    assert!(rows == [["52"]] && notes.is_empty(), "{rows:?} {notes:?}");
+    let (rows, notes) = asked(&lake, "SELECT count(*) FROM sales WHERE town = 'Aby'");
+    assert!(rows == [["3"]] && notes.iter().any(|note| note.contains("year=2019/part-0.csv")), "{rows:?} {notes:?}");
+    // An update reads the table again when a part comes; a lake's settings make tables of the parts.
+    fs::create_dir_all(part(2024).parent().expect("a folder")).expect("a folder");
+    fs::write(part(2024), "town,amount\nCis,7\n").expect("a file");
+    assert_eq!(asked(&indexed(folder.path()), "SELECT count(*) FROM sales WHERE year > 2020").0, [["5"]]);
+    fs::write(folder.path().join("lakeward.toml"), "[tables]\nsales = \"separate\"\n").expect("a file");
+    let lake = indexed(folder.path());
+    let ids: Vec<&str> = lake.index().tables().map(|table| lake.index().id(table).expect("an id")).collect();
+    assert!(ids.contains(&"sales/year=2024/part-0") && !ids.contains(&"sales"), "{ids:?}");
+}
