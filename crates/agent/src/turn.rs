@@ -20,6 +20,7 @@ use lakeward_core::request::{Input, Label, OperationKind, topic_words};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
 use lakeward_reading::reader::Act;
+use lakeward_search::Candidate;
 use lakeward_search::cite::{Checked, Gate};
 
 /// An answer, and what led to it.
@@ -177,8 +178,17 @@ impl Agent<'_> {
         let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &wanted, &self.ranking));
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
+        // Where the words name a grain, only the partner that has it.
+        let has_grain = |candidate: &Candidate| {
+            let known = partners.iter().filter(|scored| scored.id() == candidate.dataset.id().as_str());
+            known.map(|scored| Scored { candidate: candidate.clone(), ..scored.clone() }).collect::<Vec<_>>()
+        };
+        let only = at_grain.as_ref().map(has_grain);
         let wish = match over {
-            Some(over) => self.plan_wish(session, text, over, (partners, &supplements), at_hand)?,
+            Some(over) => {
+                let partners = only.as_deref().unwrap_or(partners);
+                self.plan_wish(session, text, over, (partners, &supplements), at_hand)?
+            }
             None => None,
         };
         let wished = match (over, wish) {

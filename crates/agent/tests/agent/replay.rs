@@ -164,7 +164,7 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
 fn a_trace_gives_the_same_answer_without_the_model() {
     let place = indexed();
     let model = Sensible { operation: "Filter" };
-    let llm = LlmConfig { voice: 0.6, reading: Some(0.6), ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: Some(0.95), ..LlmConfig::default() };
     let mut session = Session::new("s", "lake");
     let agent_with = agent(&place, llm, Some(&model));
     agent_with.turn(&mut session, &asking("delays of flights")).expect("a first turn");
@@ -189,7 +189,7 @@ fn a_trace_gives_the_same_answer_without_the_model() {
 
     // Another model answers otherwise, and the trace says from where on.
     let other = Sensible { operation: "Join" };
-    let llm = LlmConfig { voice: 0.6, reading: Some(0.6), ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: Some(0.95), ..LlmConfig::default() };
     let elsewhere =
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");

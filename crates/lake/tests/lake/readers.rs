@@ -446,7 +446,7 @@ fn files_that_cannot_be_opened_say_so() {
     let path = folder.path().join("x.csv");
     assert!(matches!(open_path(&path, &ReadOptions::default()), Err(Error::Io { .. })));
     fs::create_dir(&path).unwrap();
-    assert_eq!(refusal_of(&path), "a folder");
+    assert_eq!(refusal_of(&path), "no table files of a single format in it");
     let secret = folder.path().join("secret.csv");
     fs::write(&secret, "a,b\n1,2\n").unwrap();
     #[cfg(unix)]

@@ -293,12 +293,9 @@ impl<'a> Assembler<'a> {
         }
         if let Some(rows) = rows {
             // Some of the groups by what was just asked of them: the greatest.
-            if let Some(measure) =
-                level.grouping().and_then(|grouping| grouping.measures.first()).filter(|_| asks_for_figures)
-                && level.order.is_empty()
-            {
-                let by = Expression::Column(measure.column_name());
-                level.order = vec![Order { by, direction: Direction::Descending }];
+            let figure = level.grouping().and_then(|grouping| grouping.measures.first()).map(Measure::column_name);
+            if let Some(figure) = figure.filter(|_| asks_for_figures && level.order.is_empty()) {
+                level.order = vec![Order { by: Expression::Column(figure), direction: Direction::Descending }];
             }
             level.limit = Some((rows, 0));
         }

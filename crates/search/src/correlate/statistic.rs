@@ -104,7 +104,8 @@ fn complementary_error(x: f64) -> f64 {
     t * TERMS.iter().rev().fold(0.0, |sum, term| sum * t + term).exp() * (-x * x).exp()
 }
 
-/// The probability that χ² with `freedom` degrees is at least `value` (Wilson and Hilferty, PNAS 1931).
+/// The probability that χ² with `freedom` degrees is at least `value` (Wilson and Hilferty, PNAS 1931): for one degree and about 5 % it is 5.5 % too
+/// small, for more degrees the error is less.
 fn chi_squared_tail(value: f64, freedom: f64) -> f64 {
     if freedom <= 0.0 {
         return 1.0;
@@ -305,7 +306,8 @@ mod tests {
 
     /// Numbers in 0..1 that look independent.
     fn noise(seed: u64, count: usize) -> Vec<f64> {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        // No multiple of the step, so that no stream is another one shifted.
+        let mut state = seed.wrapping_mul(0xD134_2543_DE82_EF95);
         let mut next = || {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             let mut z = state;
@@ -330,7 +332,7 @@ mod tests {
         for (value, freedom, expected) in
             [(10.0, 4.0, 0.040_427_68), (3.84, 1.0, 0.050_043_52), (40.0, 20.0, 4.995_4e-3)]
         {
-            assert!((chi_squared_tail(value, freedom) / expected - 1.0).abs() < 0.05, "{value} {freedom}");
+            assert!((chi_squared_tail(value, freedom) / expected - 1.0).abs() < 0.06, "{value} {freedom}");
         }
     }
 
