@@ -126,7 +126,7 @@ fn acts_read(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let benchmark = layout::read(corpus)?;
     let systems =
         Systems::over(&benchmark, built_in(), RankingWeights::shipped().clone(), command.keep_index.as_deref());
-    let scores = acts::score(&command.folder, &*systems.index(&bar)?.0)?;
+    let scores = acts::score(&command.folder, &systems.index(&bar)?.0)?;
     bar.finish();
     let Some(scores) = scores else { return Ok(Status::NothingFound) };
     match arguments.json {

@@ -109,7 +109,7 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     say(&lakeward, &mut session, "passengers of buses");
     say(&lakeward, &mut session, "It has to be about Connacht.");
     for turn in 0..100 {
-        say(&lakeward, &mut session, if turn % 2 == 0 { "please make it monthly" } else { "annual figures instead" });
+        say(&lakeward, &mut session, if turn % 2 == 0 { "please make it monthly" } else { "no, make it annual" });
     }
     // The document as another process reads it, bounded as it is written.
     let store = lakeward.sessions();

@@ -58,8 +58,7 @@ pub(super) fn tables(path: &Path) -> Result<Vec<String>> {
 
 fn table_names(database: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
-    let names = database.prepare(sql)?.query_map([], |row| row.get_ref(0).map(lossy))?.collect();
-    names
+    database.prepare(sql)?.query_map([], |row| row.get_ref(0).map(lossy))?.collect()
 }
 
 /// The foreign keys that the table `name` of the database at `path`, or its only one, declares; their `to_path` is the other

@@ -35,7 +35,7 @@ fn rows() -> Lake {
             a + 2.0 * b + 0.1 * e,
             thing * 7 % 30
         )
-        .unwrap();
+        .expect("a string takes all");
     }
     lake(&[("rows.csv", &text)])
 }
