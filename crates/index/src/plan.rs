@@ -142,7 +142,8 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
         }
         // Who describes a workbook describes its tables.
         let above = file.relative.rsplit_once('/').map(|(above, _)| above);
-        let is_holder = |path: &&str| source::classify(Path::new(path)).is_some_and(|(format, _)| format.holds_tables());
+        let is_holder =
+            |path: &&str| source::classify(Path::new(path)).is_some_and(|(format, _)| format.holds_tables());
         let holder = above.filter(|_| file.format.holds_tables()).filter(is_holder);
         let sidecar = metadata.get(holder.unwrap_or(&file.relative));
         let described = match (recorded.get(&id), sidecar) {

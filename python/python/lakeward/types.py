@@ -216,6 +216,8 @@ class JoinAnswer:
     initials, misspelt, run together. They are not equal: no other figure counts them, and a join on equal values
     matches none. An estimate where the candidate has more values than the index stores as samples.
     """
+    declared: bool = False
+    """Whether a database declares one of the columns to be a foreign key of the other; the score is then 1."""
     variant_matches: tuple[VariantMatch, ...] = ()
     """Up to three values that have a variant."""
     weakness: str | None = None

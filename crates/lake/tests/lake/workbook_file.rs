@@ -54,7 +54,10 @@ pub fn xlsx(sheets: &[(&str, Vec<Vec<Cell>>)]) -> Vec<u8> {
                 body += &match cell {
                     Cell::Empty => String::new(),
                     Cell::Text(text) => {
-                        format!("<c r=\"{place}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{}</t></is></c>", escaped(text))
+                        format!(
+                            "<c r=\"{place}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{}</t></is></c>",
+                            escaped(text)
+                        )
                     }
                     Cell::Number(number) => format!("<c r=\"{place}\"><v>{number}</v></c>"),
                     Cell::Date(number) => format!("<c r=\"{place}\" s=\"1\"><v>{number}</v></c>"),
