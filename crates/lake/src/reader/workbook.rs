@@ -323,13 +323,18 @@ impl RegionWriter {
     fn end_head(&mut self) -> Result<(), String> {
         let Some(mut head) = self.head.take() else { return Ok(()) };
         self.merged_headers = header::join_merged(&mut head);
-        head.into_iter().try_for_each(|row| self.body_row(row))
+        let titles = header::title_rows(&head);
+        for (place, row) in head.into_iter().enumerate() {
+            // Of one cell, so that the reader takes them for lines above the table.
+            if place < titles { self.write(row.cells().filter(|cell| !cell.is_empty()))? } else { self.body_row(row)? }
+        }
+        Ok(())
     }
 
     /// Writes the row before, now that it is not the last.
     fn body_row(&mut self, row: HeadRow) -> Result<(), String> {
         match self.totals.push(row) {
-            Some(before) => self.write(&before),
+            Some(before) => self.write(before.cells()),
             None => Ok(()),
         }
     }
@@ -339,16 +344,16 @@ impl RegionWriter {
         self.end_head()?;
         match std::mem::take(&mut self.totals).finish() {
             (Some(_), true) => self.total_rows = 1,
-            (Some(last), false) => self.write(&last)?,
+            (Some(last), false) => self.write(last.cells())?,
             (None, _) => {}
         }
         self.out.flush().and_then(|()| self.out.seek(SeekFrom::Start(0))).map_err(|error| error.to_string())?;
         Ok(())
     }
 
-    fn write(&mut self, row: &HeadRow) -> Result<(), String> {
+    fn write<'a>(&mut self, cells: impl Iterator<Item = &'a str>) -> Result<(), String> {
         self.line.clear();
-        for (at, cell) in row.cells().enumerate() {
+        for (at, cell) in cells.enumerate() {
             if at > 0 {
                 self.line.push(',');
             }

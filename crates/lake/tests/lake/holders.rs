@@ -152,10 +152,15 @@ fn titles_notes_totals_merged_names_dates_and_errors() {
     assert_eq!(found.rows[0], ["Aby", "10", "20", "11", "21", "2000-01-01"]);
     assert_eq!(found.rows[1], ["Bro", "1", "", "3", "4.5", "2000-01-02 12:00:00"]);
     assert_eq!(found.rows.len(), 3, "{:?}", found.rows);
-    assert_eq!(found.report.preamble, ["People of the coast,,,,,"]);
+    assert_eq!(found.report.preamble, ["People of the coast"]);
     for kind in [RepairKind::MergedHeaders, RepairKind::ErrorCells, RepairKind::TotalRows, RepairKind::NotesBelow] {
         assert_eq!(found.report.count(kind), 1, "{kind:?}");
     }
+    // Titles right above a narrow table, or one with few values.
+    let rows = sheet(&["Rain, by year", "in millimetres", "year|rain", "2001|7", "2002|8"]);
+    let found = read(&written(lake.path(), "rain.xlsx", &xlsx(&[("S", rows)])));
+    assert_eq!((found.names, found.rows.len()), (vec!["year".to_string(), "rain".to_string()], 2));
+    assert_eq!(found.report.preamble, ["\"Rain, by year\"", "in millimetres"]);
     // A last row that adds nothing up stays, and so does a name over one column.
     let rows = sheet(&["town|men|women", "Aby|10|20", "Bro|1|2", "Cis|5|6", "Dun|16|29"]);
     let found = read(&written(lake.path(), "plain.xlsx", &xlsx(&[("S", rows)])));

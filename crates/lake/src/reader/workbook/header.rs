@@ -54,13 +54,18 @@ impl HeadRow {
 /// Joins the rows of names at the top of a table, below its titles; returns how many were joined with the one below.
 pub(super) fn join_merged(rows: &mut Vec<HeadRow>) -> u64 {
     let mut joined = 0;
-    let top = rows.iter().position(|row| row.filled() >= 2).unwrap_or(rows.len());
+    let top = title_rows(rows);
     while rows.len() > top + 2 && spans(&rows[top], &rows[top + 1], &rows[top + 2..]) {
         let upper = rows.remove(top);
         join(&upper, &mut rows[top]);
         joined += 1;
     }
     joined
+}
+
+/// The number of rows of a single cell above the first with more; 0 where no row has more.
+pub(super) fn title_rows(rows: &[HeadRow]) -> usize {
+    rows.iter().position(|row| row.filled() >= 2).unwrap_or(0)
 }
 
 /// Whether `upper` names groups of the columns that `lower` names, above the rows `body`.

@@ -270,7 +270,8 @@ fn merge(runs: &mut Vec<(u32, u32)>) {
     *runs = merged;
 }
 
-/// Leaves rows of a single cell at the end of a table of at least three columns out of it: they are notes.
+/// Leaves rows of a single cell at the end of a table of at least three columns out of it: they are notes, unless other rows have no
+/// more cells either.
 fn trim_notes(sheet: &RowRuns, region: &mut Region) {
     const LEAST_COLUMNS: u32 = 3;
     if region.width() < LEAST_COLUMNS {
@@ -280,7 +281,10 @@ fn trim_notes(sheet: &RowRuns, region: &mut Region) {
     let notes = (0..after).rev().map(|row| (sheet.cells(row, region.left, region.right), sheet.rows[row]));
     let single = |(cells, row): &(u32, Row)| *cells <= 1 && row.at > region.table_top + 1;
     let count = notes.take_while(single).count();
-    if count > 0 && count < after {
+    let first = sheet.rows.partition_point(|row| row.at <= region.table_top);
+    let mut body = first..after.saturating_sub(count);
+    let is_sparse = body.any(|row| sheet.cells(row, region.left, region.right) == 1);
+    if count > 0 && count < after && !is_sparse {
         region.notes_below += count as u32;
         region.bottom = sheet.rows[after - count - 1].at;
     }
@@ -309,6 +313,7 @@ mod tests {
     #[test]
     fn a_table_with_title_notes_and_spacer() {
         assert_eq!(drawn(&["t", "", "ttt", "t99", "t99", "", "t"]), [("A3".into(), 3, 0, 4, 1)]);
+        assert_eq!(drawn(&["ttt", "t", "t99", "t"]), [("A1".into(), 3, 0, 3, 0)]);
         // Notes directly below, and a blank column in a table whose left part is one column.
         assert_eq!(drawn(&["t tt", "t 99", "t 99", "t"]), [("A1".into(), 4, 0, 2, 1)]);
     }
