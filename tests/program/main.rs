@@ -35,6 +35,7 @@ mod simulate;
 mod slt;
 mod sql;
 mod tune;
+#[allow(dead_code, reason = "the tests of the reader make more kinds of cells")]
 #[path = "../../crates/lake/tests/lake/workbook_file.rs"]
 mod workbook_file;
 
