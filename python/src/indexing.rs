@@ -42,7 +42,7 @@ pub fn build(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Lake, Found)> {
     let BuildArguments { rebuild, repair, records, sample_rows } = arguments;
-    let options = BuildOptions { rebuild, repair, records, sample_rows };
+    let options = BuildOptions { rebuild, repair, records, sample_rows, ..BuildOptions::default() };
     let state = Arc::new(Progress::default());
     let reported = Arc::clone(&state);
     let work = move |stop: &Stop| {

@@ -91,7 +91,8 @@ impl Place {
     /// Those of [`build::build`] and of [`Place::embedder`].
     pub fn build(&self, options: &BuildOptions, monitor: &dyn Monitor) -> Result<BuildStats> {
         let embedder = if options.rebuild { self.new_embedder()? } else { self.embedder()? };
-        build::build(&self.lake, &self.index, &*embedder, options, monitor)
+        let options = BuildOptions { cells: self.config()?.cells, ..options.clone() };
+        build::build(&self.lake, &self.index, &*embedder, &options, monitor)
     }
 
     /// Like [`Place::embedder`], but ignores the model of the existing index.

@@ -1,15 +1,15 @@
 //! The cells of a column as hashes, row by row, for comparing whole rows.
 //!
 //! A column's sketch does not record which row a value is in. To compare rows, the file is read again and its cells are hashed
-//! here exactly as in the sketch: same normal form, same order of day and month, `NA` either a code or a missing value.
+//! here exactly as in the sketch, by what the profile decided of how the column writes its values.
 
 use arrow::array::Array;
 use hashbrown::HashMap;
 
 use super::scan;
 use lakeward_core::error::Result;
+use lakeward_sketch::Writing;
 use lakeward_sketch::normalise::{Normaliser, raw_hash};
-use lakeward_sketch::temporal::DateOrder;
 
 /// One cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,23 +22,17 @@ pub struct CellHash {
 
 /// Distinct cells whose normal form is cached; further ones are normalised at each occurrence.
 const MOST_CACHED: usize = 1 << 16;
-const NA: &str = "NA";
 
 /// Hashes the cells of one column.
 pub struct CellHasher {
     normaliser: Normaliser,
-    na_is_code: bool,
     normal_of: HashMap<u64, u64>,
 }
 
 impl CellHasher {
-    /// A hasher for the column that begins with `first_cells`; `na_is_code` is the result of [`na_is_a_code`] for it.
-    pub fn new(first_cells: &dyn Array, na_is_code: bool) -> Self {
-        Self::with_date_order(scan::date_order(first_cells), na_is_code)
-    }
-
-    fn with_date_order(order: DateOrder, na_is_code: bool) -> Self {
-        Self { normaliser: Normaliser::new(order), na_is_code, normal_of: HashMap::new() }
+    /// A hasher for a column that writes its values like this.
+    pub fn new(writing: &Writing) -> Self {
+        Self { normaliser: Normaliser::new(writing.clone()), normal_of: HashMap::new() }
     }
 
     /// Appends the hashes of `cells` to `hashes`, one per row.
@@ -58,8 +52,7 @@ impl CellHasher {
         if let Some(normal) = self.normal_of.get(&written) {
             return CellHash { normal: *normal, written };
         }
-        let value =
-            if self.na_is_code && cell == NA { self.normaliser.word(cell) } else { self.normaliser.value(cell) };
+        let value = self.normaliser.value(cell);
         if self.normal_of.len() < MOST_CACHED {
             self.normal_of.insert(written, value.hash);
         }
@@ -67,42 +60,31 @@ impl CellHasher {
     }
 }
 
-/// Whether the sketch of a column counted `NA` as a code: its hash is among the column's `hashes` (ascending), and the cells
-/// are pairs of capitals. In other columns the same hash may come from the word, e.g. the symbol of sodium.
-pub fn na_is_a_code(patterns: &[(String, f64)], hashes: &[u64]) -> bool {
-    let pairs = patterns.first().is_some_and(|(pattern, share)| pattern == "A{2}" && *share >= 0.9);
-    pairs && hashes.binary_search(&Normaliser::default().word(NA).hash).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow::array::StringArray;
-
     use super::*;
-    use crate::semantic;
-    use lakeward_sketch::column::{ColumnSketchBuilder, SketchLimits};
+    use crate::reader::{ReadOptions, open_path};
 
     #[test]
     fn cells_hash_as_in_the_sketch_of_their_column() {
-        let cells = ["DE", "NA", "FR", "", "fr", "ZA", "US", "BR", "31/12/2020", "01/02/2020", "1,000"];
-        for cells in [&cells[..], &cells[..8]] {
-            let array = StringArray::from(cells.to_vec());
-            let order = scan::date_order(&array);
-            let mut builder = ColumnSketchBuilder::new(SketchLimits::default(), order);
-            cells.iter().for_each(|cell| builder.push(cell));
-            let mut sketch = builder.finish();
-            if semantic::na_is_a_code(&sketch) {
-                sketch.count_na_as_code();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.csv");
+        let rows = "cell,people\nDE,645.705\nNA,12.294.193\nFR,150.012\nfr,NA\nZA,-\nUS,1\nBR,2\n";
+        for more in ["31/12/2020,x\n01/02/2020,\n\"1,000\",5\n", ""] {
+            std::fs::write(&path, format!("{rows}{more}")).expect("a file");
+            let open = || open_path(&path, &ReadOptions::default()).expect("a reader");
+            let scan = scan::scan(open().as_mut()).expect("a scan");
+            let batch = open().next_batch().expect("rows").expect("rows");
+            for (cells, sketch) in batch.columns().iter().zip(&scan.sketches) {
+                let mut hashes = Vec::new();
+                CellHasher::new(&sketch.writing).push_array(cells, &mut hashes).expect("hashes");
+                let mut normal: Vec<u64> = hashes.iter().map(|hash| hash.normal).filter(|hash| *hash > 0).collect();
+                normal.sort_unstable();
+                normal.dedup();
+                let mut expected = sketch.hashes.clone();
+                expected.dedup();
+                assert_eq!(normal, expected, "{:?}", sketch.writing);
             }
-            let mut hasher = CellHasher::new(&array, na_is_a_code(&sketch.patterns, &sketch.hashes));
-            let mut hashes = Vec::new();
-            hasher.push_array(&array, &mut hashes).expect("hashes");
-            let mut normal: Vec<u64> = hashes.iter().map(|hash| hash.normal).filter(|hash| *hash > 0).collect();
-            normal.sort_unstable();
-            normal.dedup();
-            let mut expected = sketch.hashes.clone();
-            expected.dedup();
-            assert_eq!(normal, expected, "{cells:?}");
         }
     }
 }

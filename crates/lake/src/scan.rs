@@ -7,16 +7,17 @@
 use std::sync::mpsc;
 use std::thread;
 
-use arrow::array::{Array, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 
+use super::cell_setting::kept_words;
 use super::reader::{ReadReport, TableReader};
-use super::semantic;
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::column::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
+use lakeward_sketch::Writing;
 use lakeward_sketch::temporal::DateOrder;
+use lakeward_sketch::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
 
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
 const TABLE_VALUES: usize = 3 << 20;
@@ -47,8 +48,18 @@ pub struct Scan {
 /// # Errors
 /// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
+    scan_as(reader, |_| Writing::default())
+}
+
+/// [`scan`] with what is known of how the column of each name writes its values.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_as(reader: &mut dyn TableReader, known: impl Fn(&str) -> Writing) -> Result<Scan> {
     let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
-    let mut columns = Columns::new(names.len());
+    let typed = reader.is_typed();
+    let writings = names.iter().map(|name| Writing { typed, ..known(name) }).collect();
+    let mut columns = Columns::new(writings);
     let mut batches = 0;
     while let Some(batch) = reader.next_batch()? {
         columns.push(&batch)?;
@@ -84,30 +95,38 @@ fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()>
 /// The sketch builders of a table's columns.
 struct Columns {
     limits: SketchLimits,
-    count: usize,
+    /// What is known of each.
+    writings: Vec<Writing>,
     /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
 }
 
 impl Columns {
-    fn new(count: usize) -> Columns {
+    fn new(writings: Vec<Writing>) -> Columns {
         let mut limits = SketchLimits::default();
-        limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / count.max(1)).max(256);
-        Columns { limits, count, builders: Vec::new() }
+        limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / writings.len().max(1)).max(256);
+        Columns { limits, writings, builders: Vec::new() }
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        if batch.num_columns() != self.count {
-            let reason = format!("a batch of {} columns for a table of {}", batch.num_columns(), self.count);
+        let count = self.writings.len();
+        if batch.num_columns() != count {
+            let reason = format!("a batch of {} columns for a table of {count}", batch.num_columns());
             return Err(Error::Internal(reason));
         }
         if self.builders.is_empty() {
-            let builder = |array| ColumnSketchBuilder::new(self.limits, date_order(array));
-            self.builders = batch.columns().iter().map(|array| builder(array.as_ref())).collect();
+            let builder = |(writing, array): (&Writing, &ArrayRef)| {
+                let mut writing = writing.clone();
+                if writing.dates == DateOrder::Unknown {
+                    writing.dates = date_order(array.as_ref());
+                }
+                ColumnSketchBuilder::new(self.limits, writing)
+            };
+            self.builders = self.writings.iter().zip(batch.columns()).map(builder).collect();
             self.builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
         }
         let cells = batch.num_rows() * batch.num_columns();
-        if cells >= PARALLEL_CELLS && self.count > 1 {
+        if cells >= PARALLEL_CELLS && count > 1 {
             let columns = self.builders.par_iter_mut().zip(batch.columns());
             // One column per task: a few columns of long texts take longer than all the others.
             columns.with_max_len(1).try_for_each(|(builder, array)| push_array(builder, array))?;
@@ -123,8 +142,8 @@ impl Columns {
 
     fn finish(self) -> Vec<ColumnSketch> {
         if self.builders.is_empty() {
-            let empty = || ColumnSketchBuilder::new(self.limits, DateOrder::Unknown);
-            return (0..self.count).map(|_| finish(empty())).collect();
+            let empty = |writing| ColumnSketchBuilder::new(self.limits, writing).finish();
+            return self.writings.into_iter().map(empty).collect();
         }
         let held: usize = self.builders.iter().map(ColumnSketchBuilder::held_values).sum();
         if held >= PARALLEL_CELLS {
@@ -136,14 +155,12 @@ impl Columns {
 
 fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
     let mut sketch = builder.finish();
-    if semantic::na_is_a_code(&sketch) {
-        sketch.count_na_as_code();
-    }
+    sketch.keep_words(kept_words(&sketch));
     sketch
 }
 
 /// The order of day and month in the ambiguous dates of a column whose first cells are in `array`.
-pub fn date_order(array: &dyn Array) -> DateOrder {
+fn date_order(array: &dyn Array) -> DateOrder {
     match array.as_string_opt::<i32>() {
         Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
         None => DateOrder::Unknown,

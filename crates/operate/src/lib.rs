@@ -32,7 +32,7 @@ mod stop;
 mod table;
 
 pub use context::{LakeContext, Limits};
-pub use export::{Exported, export};
+pub use export::{Exported, export, table_rows};
 pub use fault::{LakeFault, fault};
 pub use inputs::Family;
 pub use lake_catalog::{CATALOG, LakeCatalog, column_types};

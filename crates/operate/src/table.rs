@@ -27,6 +27,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
 use lakeward_lake::source::{Compression, Format, classify};
+use lakeward_sketch::Writing;
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -41,6 +42,7 @@ struct Source {
     /// Column names as the reader gives them.
     names: Vec<String>,
     types: Vec<CellType>,
+    writings: Vec<Writing>,
     notes: Arc<Notes>,
 }
 
@@ -66,7 +68,8 @@ impl LakeTable {
         let types = cell_types(&path, columns)?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
-        let source = Source { id, path, names, types, notes };
+        let writings = columns.iter().map(|column| column.writing.clone()).collect();
+        let source = Source { id, path, names, types, writings, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
 }
@@ -163,7 +166,7 @@ fn read(
         return Err(Error::unreadable(&source.path, reason));
     }
     let mut cells: Vec<CellReader> =
-        columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+        columns.iter().map(|&at| CellReader::new(source.types[at].clone(), source.writings[at].clone())).collect();
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += batch.num_rows() as u64;

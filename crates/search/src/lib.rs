@@ -28,7 +28,7 @@ pub use candidates::{SearchedText, TableAnswers, TableRequest, TextAnswers, Text
 pub use composite::{CompositeAnswers, CompositeOptions};
 pub use join::{JoinAnswer, JoinOptions};
 pub use named_values::NamedValue;
-pub use query_table::QueryTable;
+pub use query_table::{QueryColumn, QueryTable};
 pub use record_search::{RecordAnswer, RecordAnswers, RecordQuery};
 pub use text_search::{SearchAnswer, SearchOptions};
 pub use union::{UnionAnswer, UnionOptions};

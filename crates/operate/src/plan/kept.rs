@@ -81,9 +81,10 @@ impl KeptSteps {
         let mut text =
             format!("{VERSION} {} {:?} {:?}", env!("CARGO_PKG_VERSION"), limits.max_rows, limits.max_fan_out);
         text.push_str(&serde_json::to_string(relation).map_err(|error| Error::Internal(error.to_string()))?);
-        for InputTable { sql, columns, path, .. } in inputs {
+        for InputTable { sql, columns, written, path, .. } in inputs {
             let meta = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-            text.push_str(&format!("\n{sql} {path:?} {} {} {columns:?}", meta.len(), time_of_change(&meta)));
+            let size_and_time = (meta.len(), time_of_change(&meta));
+            text.push_str(&format!("\n{sql} {path:?} {size_and_time:?} {columns:?} {written:?}"));
         }
         Ok(format!("{:032x}", xxh3_128(text.as_bytes())))
     }
