@@ -29,7 +29,7 @@ fn noise(seed: u64) -> impl FnMut() -> f64 {
 
 /// Twelve hundred visits to 300 towns: `bill` is made of the town's wealth, written in months, and its mood, and of the guest's age.
 fn lake() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as the test made it");
     let mut next = noise(11);
     let towns: Vec<[f64; 2]> = (0..300).map(|_| [next(), next()]).collect();
     let mut visits = "town,age,bill,bill copy\n".to_string();
@@ -37,7 +37,7 @@ fn lake() -> tempfile::TempDir {
         let [wealth, mood] = towns[visit % 300];
         let age = next();
         let bill = 3.0 * wealth + 2.0 * mood + age + 0.3 * next();
-        writeln!(visits, "Town {},{age},{bill},{}", visit % 300, 2.0 * bill).unwrap();
+        writeln!(visits, "Town {},{age},{bill},{}", visit % 300, 2.0 * bill).expect("as the test made it");
     }
     let (mut wealth, mut moods) = ("TOWN,month,wealth,random\n".to_string(), "town,mood\n".to_string());
     let mut totals = "town,takings\n".to_string();
@@ -45,35 +45,39 @@ fn lake() -> tempfile::TempDir {
         for month in 1..=6 {
             // Two ways to write a town: still one key.
             let name = if month % 2 == 0 { format!("TOWN {town}") } else { format!("town {town}") };
-            writeln!(wealth, "{name},{month},{},{}", rich + 0.05 * f64::from(month), next()).unwrap();
+            writeln!(wealth, "{name},{month},{},{}", rich + 0.05 * f64::from(month), next())
+                .expect("as the test made it");
         }
         let kind = ["glum", "calm", "gay"][(mood * 3.0) as usize];
         for _ in 0..2 {
-            writeln!(moods, "Town {town},{kind}").unwrap();
+            writeln!(moods, "Town {town},{kind}").expect("as the test made it");
         }
         // What was billed there: the target under another name.
         let bills: f64 = visits
             .lines()
             .filter(|line| line.starts_with(&format!("Town {town},")))
-            .map(|line| line.split(',').nth(2).unwrap().parse::<f64>().unwrap())
+            .map(|line| {
+                line.split(',').nth(2).expect("as the test made it").parse::<f64>().expect("as the test made it")
+            })
             .sum();
-        writeln!(totals, "Town {town},{bills}").unwrap();
+        writeln!(totals, "Town {town},{bills}").expect("as the test made it");
     }
     for (name, text) in [("visits", visits), ("wealth", wealth), ("moods", moods), ("totals", totals)] {
-        fs::write(folder.path().join(format!("{name}.csv")), text).unwrap();
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("as the test made it");
     }
     let index = folder.path().join(".lakeward");
-    build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent).unwrap();
+    build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent)
+        .expect("as the test made it");
     folder
 }
 
 fn table(lake: &std::path::Path, aggregate: Aggregate) -> (LakeContext, QueryTable, FeatureTable) {
-    let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).unwrap();
-    let context = LakeContext::new(lake, &index, Limits::default()).unwrap();
-    let query = QueryTable::resolve(&index, lake, "visits", StaticModel::builtin()).unwrap();
+    let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).expect("as the test made it");
+    let context = LakeContext::new(lake, &index, Limits::default()).expect("as the test made it");
+    let query = QueryTable::resolve(&index, lake, "visits", StaticModel::builtin()).expect("as the test made it");
     let options =
         FeatureOptions { target: 2, key: vec![0], k: 4, aggregate, within: Duration::from_secs(60), base: None };
-    let found = feature_table(&index, lake, &context, &query, &options).unwrap();
+    let found = feature_table(&index, lake, &context, &query, &options).expect("as the test made it");
     (context, query, found)
 }
 
@@ -84,27 +88,32 @@ fn features_come_at_one_row_a_key_with_what_they_add() {
     let names: Vec<&str> = found.features.iter().map(|feature| feature.name.as_str()).collect();
     assert!(names.contains(&"wealth") && names.contains(&"mood"), "{names:?}, left out: {:?}", found.left_out);
     for feature in &found.features {
-        let gain = feature.gain.as_ref().unwrap();
+        let gain = feature.gain.as_ref().expect("as the test made it");
         assert!(gain.gain > 0.0, "{}: {gain}", feature.name);
     }
     let wealth = &found.features[0];
-    assert!(wealth.gain.as_ref().unwrap().helps() && wealth.aggregate == "mean", "{wealth:?}");
-    let leak = found.left_out.iter().find(|left_out| left_out.column == "takings").unwrap();
+    assert!(wealth.gain.as_ref().expect("as the test made it").helps() && wealth.aggregate == "mean", "{wealth:?}");
+    let leak = found.left_out.iter().find(|left_out| left_out.column == "takings").expect("as the test made it");
     assert!(leak.reason.contains("leaks"), "{leak:?}");
     // Nothing is repeated, nothing lost: the target stands in every row as before.
-    let preview = plan_preview(&context, &found.plan, &PreviewLimits::default()).unwrap();
+    let preview = plan_preview(&context, &found.plan, &PreviewLimits::default()).expect("as the test made it");
     assert_eq!((preview.rows_in, preview.rows_out, found.rows), (1_200, 1_200, 1_200));
     let out = lake.path().join("features.csv");
-    run_plan(&context, &found.plan, &PreviewLimits::default(), &out).unwrap();
-    let (before, after) =
-        (fs::read_to_string(lake.path().join("visits.csv")).unwrap(), fs::read_to_string(&out).unwrap());
+    run_plan(&context, &found.plan, &PreviewLimits::default(), &out).expect("as the test made it");
+    let (before, after) = (
+        fs::read_to_string(lake.path().join("visits.csv")).expect("as the test made it"),
+        fs::read_to_string(&out).expect("as the test made it"),
+    );
     for (before, after) in before.lines().zip(after.lines()).skip(1) {
-        let number = |line: &str, place: usize| line.split(',').nth(place).unwrap().parse::<f64>().unwrap();
+        let number = |line: &str, place: usize| {
+            line.split(',').nth(place).expect("as the test made it").parse::<f64>().expect("as the test made it")
+        };
         assert!((number(before, 2) - number(after, 2)).abs() < 1e-9, "{before} {after}");
     }
-    let header: Vec<String> = after.lines().next().unwrap().split(',').map(str::to_string).collect();
+    let header: Vec<String> =
+        after.lines().next().expect("as the test made it").split(',').map(str::to_string).collect();
     let dictionary = found.dictionary(&query, &header);
-    let entry = dictionary.columns.iter().find(|entry| entry.name == "wealth").unwrap();
+    let entry = dictionary.columns.iter().find(|entry| entry.name == "wealth").expect("as the test made it");
     assert_eq!((entry.table.as_str(), entry.aggregate.as_deref()), ("wealth", Some("mean")));
     assert!(entry.citation.contains("wealth@") && dictionary.columns[2].aggregate.is_none());
 }
@@ -113,26 +122,27 @@ fn features_come_at_one_row_a_key_with_what_they_add() {
 fn another_aggregate_is_another_value() {
     let lake = lake();
     let (context, _, last) = table(lake.path(), Aggregate::Last);
-    let wealth = last.features.iter().find(|feature| feature.name == "wealth").unwrap();
+    let wealth = last.features.iter().find(|feature| feature.name == "wealth").expect("as the test made it");
     assert_eq!(wealth.aggregate, "last by month");
-    let preview = plan_preview(&context, &last.plan, &PreviewLimits::default()).unwrap();
+    let preview = plan_preview(&context, &last.plan, &PreviewLimits::default()).expect("as the test made it");
     assert_eq!(preview.rows_out, 1_200);
 }
 
 #[test]
 fn a_request_to_predict_proposes_features_and_never_repeats_a_row() {
     let lake = lake();
-    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).unwrap();
+    let index =
+        LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("as the test made it");
     let sessions = SessionStore::new(lake.path());
     let agent = Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), sessions);
     let mut session = Session::new("predict", "lake");
-    let context = LakeContext::new(lake.path(), &index, Limits::default()).unwrap();
+    let context = LakeContext::new(lake.path(), &index, Limits::default()).expect("as the test made it");
     let mut ask = |text: &str, table: Option<&str>| {
         let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
-        let answer = agent.turn(&mut session, &request).unwrap();
+        let answer = agent.turn(&mut session, &request).expect("as the test made it");
         let first = answer.operations[0].clone();
         let plan = first.runnable.clone().unwrap_or_else(|| panic!("{first:?}"));
-        let preview = plan_preview(&context, &plan, &PreviewLimits::default()).unwrap();
+        let preview = plan_preview(&context, &plan, &PreviewLimits::default()).expect("as the test made it");
         assert_eq!((first.kind, first.requested, preview.rows_out), (OperationKind::Join, true, 1_200), "{first:?}");
         assert!(preview.columns.iter().any(|column| column.name == "bill"));
         (first, preview, answer.notes.clone())
