@@ -118,7 +118,7 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     store.save(&mut kept).expect("as the test made it");
     let again = Lakeward::open(folder.path()).expect("as the test made it");
     let mut session = again.sessions().open("long").expect("as the test made it");
-    let answer = say(&again, &mut session, "only for Connacht");
+    let answer = say(&again, &mut session, "only current ones");
     assert_eq!(shown(&answer)[0], "con-tra-ann");
     let demanded = wanted(&session);
     assert!(demanded.iter().any(|(role, said, _)| role == "place" && said == "Connacht"), "{demanded:?}");

@@ -372,7 +372,7 @@ mod tests {
         let [low, high] = found.interval();
         assert!(low < found.strength && found.strength < high && high <= 1.0);
         assert!(of_codes(&pairs[..20], false, true).is_none());
-        assert!(of_codes(&vec![(3, 1); 100], false, true).is_none(), "a constant");
+        assert!(of_codes(&[(3, 1); 100], false, true).is_none(), "a constant");
     }
 
     #[test]
