@@ -42,7 +42,8 @@ fn column(lake: &Path, name: &str) -> Value {
 /// The cells of one row that a query gives.
 fn asked(lake: &Path, query: &str) -> Vec<Value> {
     let answer = document(lake, &["sql", query, "--format", "json"]);
-    answer["rows"][0].as_array().expect("a row").clone()
+    let columns = answer["columns"].as_array().expect("columns").iter();
+    columns.map(|column| answer["rows"][0][column["name"].as_str().expect("a name")].clone()).collect()
 }
 
 #[test]

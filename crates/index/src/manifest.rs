@@ -218,7 +218,8 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
-        fs::write(&path, text.replace("\"format_version\": 4", "\"format_version\": 99")).unwrap();
+        let other = text.replace(&format!("\"format_version\": {VERSION}"), "\"format_version\": 99");
+        fs::write(&path, other).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
         for name in ["../../elsewhere", "", "..", "a/b"] {
             let mut hostile = manifest.clone();
