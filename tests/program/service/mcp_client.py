@@ -94,7 +94,7 @@ async def lists(client):
     tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == TOOLS
     assert all(tool.annotations.read_only_hint and not tool.annotations.open_world_hint for tool in tools)
-    assert sum(len(tool.model_dump_json()) for tool in tools) < 20_000
+    assert sum(len(tool.model_dump_json()) for tool in tools) < 2_250 * len(tools)
     resources = (await client.list_resources()).resources
     tables = [resource for resource in resources if resource.uri.startswith("lake://table/")]
     assert tables, resources
