@@ -5,19 +5,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use lakeward::documents::AskDocument;
-use lakeward_agent::Request;
+use lakeward::functions;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session;
 use lakeward_agent::trace::Provenance;
-use lakeward_core::Error;
-use lakeward_core::Result;
+use lakeward_agent::{Request, execution};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::Input;
+use lakeward_core::{Error, Result};
+use lakeward_operate::{Limits, PreviewLimits, table_rows};
 use lakeward_search::cite::Checked;
 use pyo3::prelude::*;
 use serde_json::to_string;
 
+use crate::arrow_stream::Batches;
 use crate::found::{Answer, Found};
 use crate::lake::{Lake, answer_count};
-use crate::work;
+use crate::work::{self, Stop};
 
 /// A conversation about a lake. Turns from several threads run one after the other.
 #[pyclass(frozen, module = "lakeward._lakeward")]
@@ -37,14 +41,14 @@ impl Session {
     fn advance<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        step: impl FnOnce(&lakeward::Lakeward, &mut session::Session) -> Result<T> + Send + 'static,
+        step: impl FnOnce(&lakeward::Lakeward, &mut session::Session, &Stop) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let lakeward = self.lake.get().snapshot();
         let (document, kept) = (Arc::clone(&self.document), self.kept);
         work::run(py, move |stop| {
             let mut document = document.lock().unwrap_or_else(PoisonError::into_inner);
             let mut next = document.clone();
-            let outcome = step(&lakeward, &mut next)?;
+            let outcome = step(&lakeward, &mut next, stop)?;
             if !stop.begin_writing() {
                 return Err(Error::Interrupted);
             }
@@ -112,7 +116,7 @@ impl Session {
         k: Option<i64>,
     ) -> PyResult<Found> {
         let request = Request { text, table, column, k: k.map_or(Ok(0), |k| answer_count(py, k))? };
-        let answer = self.advance(py, move |lakeward, document| {
+        let answer = self.advance(py, move |lakeward, document, _| {
             let started = Instant::now();
             let (recommendation, provenance) = lakeward.ask(document, &request)?;
             Ok(answer(request, document, recommendation, &provenance, started)?.with_warnings_of(lakeward))
@@ -120,9 +124,40 @@ impl Session {
         answer.into_found(py)
     }
 
+    /// Carries a plan out as the next step: `plan` as JSON, else that of operation `number` of the latest answer, else the one that was
+    /// asked for. Its rows, with warnings and notes.
+    fn run(&self, py: Python<'_>, number: Option<usize>, plan: Option<String>) -> PyResult<(Batches, Vec<String>)> {
+        self.advance(py, move |lakeward, document, stop| {
+            if document.id.is_empty() {
+                return Err(Error::Usage(
+                    "a session that is not kept has no place for results: `lake.session(name)` has".into(),
+                ));
+            }
+            let plan = match (plan, number) {
+                (Some(plan), _) => Plan::from_json(&plan)?,
+                (None, number) => offered(document, number)?,
+            };
+            let stop = stop.clone();
+            let context = functions::context(lakeward, Limits::default())?.stopping_when(move || stop.requested());
+            let (store, limits) =
+                (lakeward.sessions(), PreviewLimits { sample_rows: 0, ..execution::limits(document) });
+            execution::connect(&context, &store, document)?;
+            let preview = execution::preview(&context, document, &plan, &limits)?;
+            let outcome = execution::run(&context, &store, document, &plan, &limits)?;
+            execution::connect(&context, &store, document)?;
+            let mut rows = table_rows(&context, &Input::Step(document.steps.len()))?;
+            let (schema, mut batches) = (rows.schema().clone(), Vec::new());
+            while let Some(batch) = rows.next_batch()? {
+                batches.push(batch);
+            }
+            let told = preview.warnings.into_iter().map(|warning| warning.text);
+            Ok((Batches::new(schema, batches), told.chain(outcome.notes.iter().map(ToString::to_string)).collect()))
+        })
+    }
+
     /// Records that the user accepts a table of the lake.
     fn accept(&self, py: Python<'_>, table: String) -> PyResult<()> {
-        self.advance(py, move |lakeward, document| {
+        self.advance(py, move |lakeward, document, _| {
             document.accept(lakeward.index().id(lakeward.index().find(&table)?)?);
             Ok(())
         })
@@ -130,10 +165,20 @@ impl Session {
 
     /// Records that the user rejects a table of the lake.
     fn reject(&self, py: Python<'_>, table: String) -> PyResult<()> {
-        self.advance(py, move |lakeward, document| {
+        self.advance(py, move |lakeward, document, _| {
             document.reject(lakeward.index().id(lakeward.index().find(&table)?)?);
             Ok(())
         })
+    }
+}
+
+/// The plan of operation `number` of the latest answer, by default of the one that was asked for, else of the first.
+fn offered(document: &session::Session, number: Option<usize>) -> Result<Plan> {
+    let latest = document.latest();
+    match (number, latest.and_then(session::Turn::requested), latest.and_then(|turn| turn.recommendation.as_ref())) {
+        (None, Some(asked), _) => Ok(asked.clone()),
+        (number, _, Some(answer)) => answer.plan(number.unwrap_or(1)).cloned(),
+        (_, _, None) => Err(Error::Usage("there is no operation to run yet: `session.ask(…)` proposes some".into())),
     }
 }
 

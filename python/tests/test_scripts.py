@@ -33,6 +33,9 @@ west north;04/02/2020;12a;n/a;Missing;yes
 Lima;05/02/2020;(1,000.5);$7;e;no
 ;06/02/2020;7;
 """
+CITIES = "city;country;people;kind\nLuanda;AO;645.705;None\nSwakop;NA;12.294.193;harbour\nMaun;BW;847;none\n" + "".join(
+    f"Town {n};{code};{n}.5{n}0;{'harbour' if n % 2 else 'market'}\n" for n, code in enumerate(("ZA", "ZM", "MZ", "LS", "SZ", "TZ"), 1)
+) + "Source: a gazetteer\n"
 SHOPS = "name\tregion\tstaff\nSAO PAULO\tupper\t4\nNorth West\tlower\t6\nÜber\tlower\t9\n"
 YEARS = "\n".join(["country,year,cases", *(f"{'ABC'[n % 3]},{2000 + n // 3},{(n * 37) % 101}" for n in range(90))])
 
@@ -64,6 +67,14 @@ PLANS = {
         "sales",
         [JOIN, {"group": {"keys": [{"of": {"column": "region"}}], "measures": [measure("sum", "Amount"), measure("median", "Amount")]}}],
     ),
+    "words, thousands and notes": (
+        "cities",
+        [
+            {"filter": {"any": [condition("kind", "equal", "none"), condition("country", "equal", "na"), condition("people", "less", 3000)]}},
+            {"group": {"keys": [{"of": {"column": "kind"}}], "measures": [measure("sum", "people"), measure("max", "country")]}},
+            {"sort": [{"by": {"column": "kind"}}]},
+        ],
+    ),
     "a top of a group": (
         "years",
         [
@@ -87,6 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sales.csv").write_text(SALES, encoding="windows-1252")
     (folder / "shops.tsv.gz").write_bytes(gzip.compress(SHOPS.encode()))
     (folder / "years.csv").write_text(YEARS)
+    (folder / "cities.csv").write_text(CITIES)
     lakeward("index", str(folder), "--quiet")
     lakeward("sql", "SELECT * FROM years", "--lake", str(folder), "--quiet", "--out", str(folder / "years_again.parquet"))
     lakeward("index", str(folder), "--quiet")
@@ -150,12 +162,13 @@ def test_cells_are_read_as_lakeward_reads_them(folder: Path, tmp_path: Path) -> 
     lake.mkdir()
     (lake / "cells.csv").write_text("id,cell\n" + "".join(f'{place},"{cell}"\n' for place, cell in enumerate(cells)))
     lakeward("index", str(lake), "--quiet")
-    query = "SELECT cell, value_normalize(cell) AS n, value_number(cell) AS m, value_date(cell) AS d FROM cells"
-    lakeward("sql", query, "--lake", str(lake), "--quiet", "--out", str(tmp_path / "cells.parquet"))
-    expected = pyarrow.parquet.read_table(tmp_path / "cells.parquet").to_pydict()
     script = tmp_path / "again.py"
     script.write_text(exported(folder, {"version": 1, "source": {"table": "sales"}, "steps": PLANS["a name"][1]}, "--python"))
     piece = runpy.run_path(str(script))
-    assert list(piece["normal_forms"](expected["cell"], "")) == expected["n"]
-    assert list(piece["values"](expected["cell"], piece["read_float"], "")) == expected["m"]
-    assert list(piece["values"](expected["cell"], piece["read_date"], "")) == expected["d"]
+    for how in ("", "day_first", "month_first, word=none", "point=thousands, word=NA, word=Missing", "missing=Lima, missing=5", "typed, missing=5"):
+        query = f"SELECT cell, value_normalize(cell, '{how}') AS n, value_number(cell, '{how}') AS m, value_date(cell, '{how}') AS d FROM cells"
+        lakeward("sql", query, "--lake", str(lake), "--quiet", "--out", str(tmp_path / "cells.parquet"), "--overwrite")
+        expected = pyarrow.parquet.read_table(tmp_path / "cells.parquet").to_pydict()
+        assert list(piece["normal_forms"](expected["cell"], how)) == expected["n"], how
+        assert list(piece["values"](expected["cell"], piece["read_float"], how)) == expected["m"], how
+        assert list(piece["values"](expected["cell"], piece["read_date"], how)) == expected["d"], how

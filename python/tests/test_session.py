@@ -91,6 +91,36 @@ def test_a_table_in_memory_stays_with_the_session(own: lakeward.Lake, keep: bool
         assert len(files) == 1
 
 
+def test_an_operation_is_run_and_its_rows_are_arrow(own: lakeward.Lake) -> None:
+    session = own.session("work")
+    with pytest.raises(errors.UsageError, match="no operation to run yet"):
+        session.run()
+    assert session.plan is None
+    session.ask("only amounts above 300", table="sales")
+    rows = session.run()
+    assert rows.columns == ("shop", "amount") and len(rows) == 7
+    assert rows.to_pandas()["amount"].min() == 301
+    assert session.plan is not None and session.plan["source"] == {"table": "sales"}
+    assert own.resume("work").steps[0].rows == 7
+    plan = session.plan
+    plan["steps"].append({"limit": {"rows": 2}})
+    assert len(session.run(plan=plan)) == 2
+    assert len(session.steps) == 2 and session.plan == plan
+    for wrong in ({**plan, "version": 99}, {**plan, "steps": [{"drop": ["nothing"]}]}, plan):
+        with pytest.raises(errors.LakewardError):
+            session.run(plan=wrong)
+    for number in (0, 99, True):
+        with pytest.raises(errors.UsageError):
+            session.run(number)
+    with pytest.raises(errors.UsageError, match="not both"):
+        session.run(1, plan=plan)
+    assert len(session.steps) == 2 and own.resume("work").plan == plan
+    unkept = own.session(keep=False)
+    unkept.ask("only amounts above 300", table="sales")
+    with pytest.raises(errors.UsageError, match="not kept"):
+        unkept.run()
+
+
 def test_a_damaged_session_is_listed_and_left(own: lakeward.Lake) -> None:
     own.session("broken").ask("sales")
     file = Path(own.index_path) / "sessions" / "broken.json"

@@ -90,7 +90,7 @@ fn carry_out(
 ) -> Result<Ran> {
     let plan = answer.plan(number)?;
     let (context, store) = (functions::context(lakeward, Limits::default())?, lakeward.sessions());
-    let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+    let limits = PreviewLimits { sample_rows: 0, ..execution::limits(session) };
     execution::connect(&context, &store, session)?;
     let preview = plan_preview(&context, plan, &limits)?;
     if let Some(reason) = preview.stopped {

@@ -12,13 +12,8 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let place = lakeward::Place { fast: command.fast, ..lake::place(arguments, command.lake.as_deref())? };
     let sample_rows = command.sample_rows.map(u64::from);
     let records = command.records.clone();
-    let options = BuildOptions {
-        rebuild: command.rebuild,
-        repair: command.repair,
-        records,
-        sample_rows,
-        ..BuildOptions::default()
-    };
+    let (rebuild, repair) = (command.rebuild, command.repair);
+    let options = BuildOptions { rebuild, repair, records, sample_rows, ..BuildOptions::default() };
     let stats = lake::build(arguments, &place, &options)?;
     report(arguments, &stats)?;
     if !command.watch || stats.unread > 0 {

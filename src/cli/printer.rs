@@ -389,6 +389,12 @@ pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
     for repair in entry.report.repairs.iter().filter(|repair| repair.kind != RepairKind::RowLimit) {
         out(&format!("repaired: {}", shown(&repair.to_string(), 300)));
     }
+    for column in &profile.columns {
+        let decisions = column.decisions();
+        if !decisions.is_empty() {
+            out(&format!("{}: {}", shown(&column.name, 40), shown(&decisions.join("; "), 300)));
+        }
+    }
     out("");
     let mut table = list();
     table.set_header(["column", "type", "missing", "distinct", "key", "range", "values"]);

@@ -325,7 +325,7 @@ impl Lakeward {
     /// Those of [`execution::preview`] and [`execution::run`]; the session is then unchanged.
     pub fn run(&self, session: &mut Session, plan: &Plan) -> Result<Outcome> {
         let (context, sessions) = (self.context(Limits::default())?, self.sessions());
-        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+        let limits = PreviewLimits { sample_rows: 0, ..execution::limits(session) };
         execution::connect(&context, &sessions, session)?;
         execution::preview(&context, session, plan, &limits)?;
         execution::run(&context, &sessions, session, plan, &limits)

@@ -91,7 +91,8 @@ impl Place {
     /// Those of [`build::build`] and of [`Place::embedder`].
     pub fn build(&self, options: &BuildOptions, monitor: &dyn Monitor) -> Result<BuildStats> {
         let embedder = if options.rebuild { self.new_embedder()? } else { self.embedder()? };
-        let options = BuildOptions { tables: self.config()?.tables, ..options.clone() };
+        let Config { tables, cells, .. } = self.config()?;
+        let options = BuildOptions { tables, cells, ..options.clone() };
         build::build(&self.lake, &self.index, &*embedder, &options, monitor)
     }
 

@@ -3,6 +3,7 @@
 mod ask;
 #[path = "../../crates/eval/tests/eval/benchmark.rs"]
 mod benchmark;
+mod cells;
 #[path = "../../crates/models/tests/models/chat_behaviour.rs"]
 mod chat_behaviour;
 mod cite;
@@ -23,6 +24,7 @@ mod learning;
 mod llm_server;
 mod operations;
 mod papers;
+mod partners;
 mod places;
 mod python_types;
 mod questions;

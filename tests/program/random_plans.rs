@@ -15,6 +15,8 @@ use serde::Deserialize;
 
 /// A difference of numbers, in parts of the sum of their sizes, that is none.
 const TOLERANCE: f64 = 1e-7;
+/// A difference that is none whatever the numbers: the deviation of equal values may be one.
+const NOISE: f64 = 1e-12;
 
 /// Of so many plans one is previewed step by step, too.
 const PREVIEWED: usize = 8;
@@ -120,7 +122,7 @@ fn difference(expected: &Figures, found: &Figures) -> Option<String> {
     }
     let differs = |(one, other): (&(f64, f64, usize), &(f64, f64, usize))| {
         // A sum that is no number lies near none.
-        let near = (one.0 - other.0).abs() <= TOLERANCE * one.1.max(1e-9);
+        let near = (one.0 - other.0).abs() <= (TOLERANCE * one.1).max(NOISE);
         one.2 != other.2 || !near
     };
     let place = expected.totals.iter().zip(&found.totals).position(differs)?;

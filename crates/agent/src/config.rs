@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::agentic::Settings;
 use crate::recommend::utility::UtilityWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
+use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
 use lakeward_models::llm::config::{EmbeddingConfig, LlmConfig};
 use lakeward_search::{RankingWeights, RelevanceWeights};
@@ -44,6 +45,8 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     /// What may be learned from use.
     pub learning: FeedbackConfig,
+    /// How the cells of columns are read, where their profile is wrong about it.
+    pub cells: Vec<CellSetting>,
     /// Folders, and patterns of names such as `sales/sales_*.csv`, whose files are one table or separate ones.
     #[serde(skip_serializing_if = "Choices::is_empty")]
     pub tables: Choices,
@@ -74,6 +77,7 @@ impl Default for Config {
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
             learning: FeedbackConfig::default(),
+            cells: Vec::new(),
             tables: Choices::new(),
         }
     }
@@ -159,8 +163,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, .. } = self;
-        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, ..ranked })
+        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, .. } = self;
+        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
@@ -194,6 +198,11 @@ impl Config {
         let Settings { iterations, tool_calls, seconds, .. } = self.search;
         if iterations == 0 || tool_calls == 0 || !(seconds > 0.0 && seconds <= 3600.0) {
             let what = "search.iterations, tool_calls and seconds must be more than 0, seconds at most 3600";
+            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
+        }
+        let cells = self.cells.iter().find_map(|cells| Some((cells, cells.writing.fault()?)));
+        if let Some((cells, fault)) = cells {
+            let what = format!("[[cells]] of `{}` in `{}`: {fault}", cells.column, cells.table);
             return Err(Error::Usage(format!("`{}`: {what}", path.display())));
         }
         Ok(Self { llm: self.llm.checked()?, embedding: self.embedding.checked()?, ..self })
@@ -230,5 +239,13 @@ mod tests {
         assert!(load("[utility]\nalpha = -1\n").unwrap_err().to_string().contains("utility.alpha is -1"));
         assert!(load("[utility]\nalpha = 0\nbeta = 0\ngamma = 0\n").is_err());
         assert!(load("utility = [[[").is_err());
+        let cells = "[[cells]]\ntable = \"a/b\"\ncolumn = \"dose\"\nwords = [\"None\"]\nmissing = [\"-9\"]\npoint = \"decimal\"\n";
+        let set = &load(cells).unwrap().cells[0];
+        assert_eq!(
+            (set.table.as_str(), set.writing.to_string().as_str()),
+            ("a/b", "point=decimal, word=None, missing=-9")
+        );
+        assert!(load(&cells.replace("-9", "none")).unwrap_err().to_string().contains("among `words` and"));
+        assert!(load(&cells.replace("words", "word")).is_err());
     }
 }

@@ -13,7 +13,7 @@ use lakeward_operate::{Family, RelationColumn};
 use lakeward_reading::reader::annotated::KnownTable;
 use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn};
 use lakeward_search::QueryTable;
-use lakeward_sketch::normalise::Normaliser;
+use lakeward_sketch::{Normaliser, Writing};
 
 /// Values of a column that words of a request are compared with.
 const MOST_VALUES: usize = 500;
@@ -85,7 +85,8 @@ impl Agent<'_> {
     /// Whether a column of a schema holds a value, as far as the tables that it comes from are known.
     pub(super) fn holds_value(&self, schema: &Schema, known: &[KnownColumns], place: usize, value: &str) -> bool {
         let Some(column) = schema.columns.get(place) else { return false };
-        let hash = Normaliser::default().value(value).hash;
+        // What is named is no gap.
+        let hash = Normaliser::new(Writing::typed()).value(value).hash;
         known.iter().any(|table| {
             let Some(at) = table.columns.iter().position(|own| own.name == column.name) else { return false };
             match &table.values {
@@ -146,7 +147,8 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
 pub fn known_table<'a>(index: &'a LakeIndex, id: &'a str) -> Result<KnownTable<'a>> {
     let columns = of_index(index, id)?.columns;
     let holds = move |place: usize, value: &str| {
-        let hash = Normaliser::default().value(value).hash;
+        // What is named is no gap.
+        let hash = Normaliser::new(Writing::typed()).value(value).hash;
         is_held(index, id, place, hash).unwrap_or(false)
     };
     Ok(KnownTable { columns, holds: Box::new(holds) })

@@ -74,9 +74,15 @@ impl Agent<'_> {
 
 /// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.
 pub(super) fn is_held(index: &LakeIndex, id: &str, place: usize, hash: u64) -> Result<bool> {
+    is_any_held(index, id, place, &[hash])
+}
+
+/// [`is_held`] of any of several values.
+pub(super) fn is_any_held(index: &LakeIndex, id: &str, place: usize, hashes: &[u64]) -> Result<bool> {
     let table = index.find(id)?;
     let segment = index.segment(table.segment)?;
     let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
     let record = segment.columns.record(column)?;
-    Ok(segment.columns.hashes(record)?.binary_search(&hash).is_ok())
+    let held = segment.columns.hashes(record)?;
+    Ok(hashes.iter().any(|hash| held.binary_search(hash).is_ok()))
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::Agent;
 use super::known_columns::AtHand;
 use super::scored::Scored;
+use super::tables::is_any_held;
 use super::weighed::names_table;
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{SOURCE_COLUMN, requested_columns};
@@ -14,12 +15,13 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::Input;
 use lakeward_core::text::{NameParts, is_function_word, name_likeness, name_words};
+use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::LogicalType;
+use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_reading::reader::{How, NotApplied, TableWish};
 use lakeward_search::composite::{self, CompositeOptions};
 use lakeward_search::union::{self, UnionOptions};
-use lakeward_search::{Candidate, JoinAnswer, QueryTable, UnionAnswer};
+use lakeward_search::{Candidate, JoinAnswer, QueryColumn, QueryTable, UnionAnswer};
 
 /// A table is taken for words that describe it from this likeness of names, columns or meaning, in 0..=1.
 const LEAST_PARTNER: f64 = 0.35;
@@ -27,6 +29,8 @@ const LEAST_PARTNER: f64 = 0.35;
 const NAME: f64 = 2.0;
 /// What is taken off for a key that repeats rows, for each power of ten.
 const REPEATS: f64 = 0.3;
+/// What is taken off for a key that repeats rows and is not all of those that are named.
+const WITHOUT_KEYS: f64 = 1.5;
 /// The likeness of a table that is named by its id.
 const BY_ID: f64 = 2.0;
 /// Columns of one name in both tables are one key where a single one repeats rows.
@@ -38,6 +42,8 @@ const SEVERAL: f64 = 1.05;
 /// A column is one that is wanted from this likeness; one word of several counts less.
 const WANTED_COLUMN: f64 = 0.45;
 const ONE_WORD: f64 = 0.8;
+/// The same on average for a table that has all that is wanted.
+const HAS_WANTED: f64 = ONE_WORD;
 /// Columns that can be one key together.
 const MOST_KEYS: usize = 8;
 /// Partners at a grain that are looked at.
@@ -81,31 +87,56 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn to_join(
+    pub(super) fn to_join<'a>(
         &self,
         wish: &TableWish,
         at_hand: Option<AtHand<'_>>,
         text: &str,
-        partners: &[Scored],
+        partners: &'a [Scored],
     ) -> Result<Option<Chosen>> {
         let found = self.found_for(wish)?;
-        let mut best: Option<(f64, &Candidate, &JoinAnswer, Vec<String>)> = None;
+        let by_keys = match at_hand {
+            Some(AtHand { table, .. }) => self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?,
+            None => BTreeMap::new(),
+        };
+        let wanted = wanted_of(wish, partners);
+        let is_named = |scored: &Scored| wish.id.as_deref() == Some(scored.id());
+        let answer_of = |scored: &'a Scored| {
+            let answer = by_keys.get(scored.id()).or(scored.candidate.join.as_ref())?;
+            let enough = answer.containment >= self.ranking.fit.least_containment || is_named(scored);
+            enough.then(|| answer.clone())
+        };
+        // What is wanted decides, unless a table is named by its id.
+        let has = |scored: &Scored| {
+            let (fit, columns) = wanted_columns(&scored.candidate, &wanted);
+            (fit >= HAS_WANTED, !columns.is_empty())
+        };
+        let most = partners.iter().filter(|scored| answer_of(scored).is_some()).map(has).max().unwrap_or_default();
+        let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
         for scored in partners {
             let candidate = &scored.candidate;
-            let Some(answer) = &candidate.join else { continue };
-            let (fit, columns) = wanted_columns(candidate, &wish.wanted);
+            let Some(answer) = answer_of(scored) else { continue };
+            let (fit, columns) = wanted_columns(candidate, &wanted);
+            if has(scored) < most && !is_named(scored) {
+                continue;
+            }
             let named = named_by(candidate, wish, text);
             let by_words = found.get(scored.id()).copied().unwrap_or(0.0);
             if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
                 continue;
             }
             // A table that nobody named is chosen for what it has.
-            if named < LEAST_PARTNER && !wish.wanted.is_empty() && columns.is_empty() {
+            if named < LEAST_PARTNER && !wanted.is_empty() && columns.is_empty() {
                 continue;
             }
-            let repeats = answer.fan_out.max(1.0).log10().min(1.0);
-            let keys = share_of_keys(candidate, &wish.keys);
-            let score = NAME * named + fit + by_words + keys + answer.score - REPEATS * repeats;
+            let has_keys = by_keys.contains_key(scored.id());
+            let repeats = match answer.fan_out {
+                // Several keys are named, and on those that it has its rows are many for one.
+                fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => WITHOUT_KEYS,
+                fan_out => REPEATS * fan_out.max(1.0).log10().min(1.0),
+            };
+            let keys = share_of_keys(candidate, &wish.keys) + f64::from(u8::from(has_keys));
+            let score = NAME * named + fit + by_words + keys + answer.score - repeats;
             if best.as_ref().is_none_or(|(known, ..)| score > *known) {
                 best = Some((score, candidate, answer, columns));
             }
@@ -123,18 +154,17 @@ impl Agent<'_> {
         if on.is_empty() {
             return Ok(None);
         }
-        let own: Vec<String> = at_hand
-            .iter()
-            .flat_map(|at_hand| &at_hand.table.columns)
-            .map(|column| column.profile.name.clone())
-            .collect();
+        let own: Vec<&QueryColumn> = at_hand.iter().flat_map(|at_hand| &at_hand.table.columns).collect();
         let theirs = candidate.dataset.columns();
+        let mut not_applied = Vec::new();
         // Keys that are named; and where one key repeats rows, what else is the same in both.
-        let mut further: Vec<&String> = own.iter().filter(|name| wish.keys.contains(name)).collect();
+        let is_key = |column: &&&QueryColumn| wish.keys.contains(&column.profile.name);
+        let mut further: Vec<&&QueryColumn> = own.iter().filter(is_key).collect();
         if answer.fan_out > SEVERAL {
-            further.extend(own.iter().filter(|name| !wish.keys.contains(name)));
+            further.extend(own.iter().filter(|column| !is_key(column)));
         }
-        for name in further {
+        for column in further {
+            let name = &column.profile.name;
             if on.iter().any(|key| key.left == *name) {
                 continue;
             }
@@ -148,10 +178,14 @@ impl Agent<'_> {
                     (parts.likeness(&name).max(parts.short_form(&name)), column)
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((likeness, column)) = alike
-                && (likeness >= SAME_NAME || (wish.keys.contains(name) && likeness >= NAMED_KEY))
-            {
-                on.push(JoinKey { left: name.clone(), right: column.name.clone(), exact: false });
+            let least = if wish.keys.contains(name) { NAMED_KEY } else { SAME_NAME };
+            let Some((_, other)) = alike.filter(|(likeness, _)| *likeness >= least) else { continue };
+            let place = theirs.iter().position(|column| column.name == other.name).unwrap_or_default();
+            if is_any_held(self.index, &answer.table, place, &column.sketch.hashes)? {
+                on.push(JoinKey { left: name.clone(), right: other.name.clone(), exact: false });
+            } else if wish.keys.contains(name) {
+                let reason = format!("`{}` of `{}` has none of its values", other.name, answer.table);
+                not_applied.push(NotApplied { words: name.clone(), reason });
             }
         }
         let kind = match wish.how {
@@ -159,7 +193,6 @@ impl Agent<'_> {
             How::Anti => JoinKind::Anti,
             _ => JoinKind::Left,
         };
-        let mut not_applied = Vec::new();
         if kind == JoinKind::Left && !wish.wanted.is_empty() && columns.is_empty() {
             let reason = format!("no column of `{}` is called so; all of its columns are added", answer.table);
             not_applied.push(NotApplied { words: wish.wanted.join(", "), reason });
@@ -185,20 +218,25 @@ impl Agent<'_> {
     ) -> Result<Option<Candidate>> {
         let (phrases, own) = (Phrases::of(text), &table.entry.profile.columns);
         let least = self.ranking.operations.wanted_column;
-        let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= least);
-        let keys = phrases.columns(own).into_iter().map(|mention| mention.column);
-        let columns: Vec<usize> = keys.filter(|&place| !is_wanted(&own[place].name)).collect();
+        let by_keys = self.joined_on(&keys_named(table, text, &[], wanted), table)?;
+        let joined = partners.iter().filter_map(|scored| {
+            let join = by_keys.get(scored.id())?.clone();
+            let candidate = Candidate { join: Some(join), ..scored.candidate.clone() };
+            (!requested_columns(wanted, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
+        });
+        let score = |candidate: &Candidate| candidate.join.as_ref().map_or(0.0, |answer| answer.score);
+        Ok(joined.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.dataset.id().cmp(a.dataset.id()))))
+    }
+
+    /// The tables that have the values of all these columns of `table` together, by id; none for a single column.
+    fn joined_on(&self, columns: &[usize], table: &QueryTable) -> Result<BTreeMap<String, JoinAnswer>> {
         if !(2..=MOST_KEYS).contains(&columns.len()) {
-            return Ok(None);
+            return Ok(BTreeMap::new());
         }
-        let options = CompositeOptions { k: GRAIN_DEPTH, columns, weights: &self.ranking };
+        let options = CompositeOptions { k: GRAIN_DEPTH, columns: columns.to_vec(), weights: &self.ranking };
         let answers = composite::search(self.index, self.lake, table, &options)?.answers.into_inner();
         let enough = |answer: &JoinAnswer| answer.containment >= self.ranking.fit.least_containment;
-        Ok(answers.into_iter().filter(enough).find_map(|answer| {
-            let partner = partners.iter().find(|scored| scored.id() == answer.table)?;
-            let candidate = Candidate { join: Some(answer), ..partner.candidate.clone() };
-            (!requested_columns(wanted, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
-        }))
+        Ok(answers.into_iter().filter(enough).map(|answer| (answer.table.clone(), answer)).collect())
     }
 
     /// What a search for the words of a wish finds, each table with its score as a share of the best one's.
@@ -301,6 +339,36 @@ impl Agent<'_> {
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
         Ok(Some(Chosen { table: answer.table, next, not_applied: Vec::new() }))
     }
+}
+
+/// The columns at hand that a request names as keys: those that were read so, else all that it speaks of, that may be one, and that it does not
+/// want of another table.
+fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]) -> Vec<usize> {
+    let own = &table.entry.profile.columns;
+    let read = (0..own.len()).filter(|&place| keys.contains(&own[place].name));
+    let read: Vec<usize> = read.collect();
+    if read.len() > 1 {
+        return read;
+    }
+    let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= SAME_NAME);
+    let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| mention.column);
+    // Equal figures say nothing, and looking for them takes seconds.
+    let is_figure = |weakness| matches!(weakness, Weakness::Measure | Weakness::SmallNumbers | Weakness::Counter);
+    let may_be_key = |column: &ColumnProfile| !column.weakness.is_some_and(is_figure) || is_time(column);
+    mentioned.filter(|&place| may_be_key(&own[place]) && !is_wanted(&own[place].name)).collect()
+}
+
+/// The columns that are wanted: those that were read so; else what describes a table where it is the name of a column of a partner, as in "add
+/// the iso3".
+fn wanted_of(wish: &TableWish, partners: &[Scored]) -> Vec<String> {
+    if !wish.wanted.is_empty() || wish.id.is_some() {
+        return wish.wanted.clone();
+    }
+    let words: Vec<String> = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word)).collect();
+    let words = words.join(" ");
+    let is_it = |column: &ColumnProfile| name_likeness(&words, &column.name) >= SAME_NAME;
+    let is_column = partners.iter().any(|scored| scored.candidate.dataset.columns().iter().any(is_it));
+    if is_column { vec![words] } else { Vec::new() }
 }
 
 /// How well the columns of a candidate are what is wanted, in 0..=1, and which they are.

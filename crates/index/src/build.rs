@@ -24,16 +24,17 @@ use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
+use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::{self, ContentHash, Origin};
+use lakeward_lake::source::{self, ContentHash, Origin, TableId};
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
 mod reading;
 mod step;
 
-use reading::{FileResult, read_dataset, read_records};
+use reading::{FileResult, no_such, read_dataset, read_records};
 pub use step::BuildStep;
 
 /// Maximum files passed to the reading threads at once.
@@ -124,6 +125,8 @@ pub struct BuildOptions {
     pub sample_rows: Option<u64>,
     /// Which files are one table, where their layout is not to decide.
     pub tables: Choices,
+    /// How cells are to be read where their columns would be read otherwise. Tables that were read with other settings are read again.
+    pub cells: Vec<CellSetting>,
 }
 
 impl BuildOptions {
@@ -177,7 +180,9 @@ pub fn build(
         recorded: &recorded,
         records: &records,
         sample_rows,
+        cells: &options.cells,
     };
+    problems.extend(unknown_tables(&options.cells, &ids));
     let plan = plan(folder, &manifest, &target)?;
     let bytes = plan.reads.iter().map(Read::read_bytes).sum();
     monitor.begin("reading", Total::Files { files: plan.reads.len() as u64, bytes });
@@ -192,6 +197,7 @@ pub fn build(
             return Err(Error::EmbeddingServer { reason: failure.message });
         }
     }
+    problems.append(&mut outcome.problems);
     let known_skips = manifest.skipped.len();
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
@@ -247,6 +253,14 @@ pub fn build(
         skipped: manifest.skipped,
         problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
     })
+}
+
+/// The settings of cells whose table is not in the lake, with the nearest that are.
+fn unknown_tables(cells: &[CellSetting], ids: &[TableId]) -> Vec<(PathBuf, String)> {
+    let unknown = cells.iter().filter(|cells| !ids.iter().any(|id| id.as_str() == cells.table));
+    let names = || ids.iter().map(TableId::as_str);
+    let problem = |cells: &CellSetting| (PathBuf::from(&cells.table), no_such("table", &cells.table, names()));
+    unknown.map(problem).collect()
 }
 
 /// Number of columns of the tables that are not removed.
@@ -366,6 +380,7 @@ struct Outcome {
     repaired: Vec<(String, Vec<Repair>)>,
     partial: Vec<PartialFile>,
     skipped: Vec<SkippedFile>,
+    problems: Vec<(PathBuf, String)>,
 }
 
 /// Reads the planned files on all cores while one thread writes segments; appends the segments to `manifest`. If interrupted, it writes
@@ -425,6 +440,8 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
                 let reason = lost.collect::<Vec<_>>().join("; ");
                 outcome.partial.push(PartialFile { path: read.origin().to_string(), reason });
             }
+            let path = PathBuf::from(read.origin().to_string());
+            outcome.problems.extend(draft.problems.iter().map(|problem| (path.clone(), problem.clone())));
             let repairs: Vec<Repair> = report.repairs.iter().filter(is_not_row_limit).cloned().collect();
             if !repairs.is_empty() {
                 outcome.repaired.push((read.origin().to_string(), repairs));

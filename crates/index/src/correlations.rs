@@ -303,14 +303,14 @@ impl Correlations {
 mod tests {
     use super::*;
     use lakeward_lake::key_sample::ValueColumn;
-    use lakeward_sketch::column::Cell;
+    use lakeward_sketch::Cell;
 
     fn sample(values: &[f64], measure: Measure) -> KeySample {
         let cell = |number: f64| Cell { hash: if number.is_nan() { 0 } else { 2 + number.to_bits() }, number };
         let keys: Vec<Cell> = (0..values.len()).map(|key| cell(key as f64)).collect();
         let values: Vec<Cell> = values.iter().map(|value| cell(*value)).collect();
         let mut sample = KeySample::new(vec![0], vec![ValueColumn { place: 1, measure }], 10_000);
-        sample.push(keys.len(), |place| if place == 0 { &keys } else { &values }, |_| false);
+        sample.push(keys.len(), |place| if place == 0 { &keys } else { &values });
         sample
     }
 

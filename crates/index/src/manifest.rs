@@ -11,7 +11,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Format version of the manifest; other versions give [`Error::IndexVersion`].
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
@@ -218,7 +218,8 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
-        fs::write(&path, text.replace("\"format_version\": 5", "\"format_version\": 99")).unwrap();
+        let other = text.replace(&format!("\"format_version\": {VERSION}"), "\"format_version\": 99");
+        fs::write(&path, other).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
         for name in ["../../elsewhere", "", "..", "a/b"] {
             let mut hostile = manifest.clone();

@@ -10,11 +10,13 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
 use super::structure::{SegmentFiles, Structure};
 use lakeward_core::error::Result;
+use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
 
@@ -26,7 +28,9 @@ const TICK_NS: u64 = 100_000_000;
 pub(super) struct Read<'a> {
     pub id: TableId,
     pub source: Source<'a>,
-    /// Hash of its metadata.
+    /// How its cells are to be read.
+    pub cells: Vec<CellSetting>,
+    /// Hash of its metadata and of `cells`.
     pub metadata_hash: u64,
     /// Whether no table of the index comes from this path.
     pub new: bool,
@@ -120,6 +124,8 @@ pub(super) struct Target<'a> {
     pub records: &'a [CatalogueRecord],
     /// Maximum rows of each table, `None` for all; tables read with another limit are read again.
     pub sample_rows: Option<u64>,
+    /// How cells are to be read; tables read with other settings are read again.
+    pub cells: &'a [CellSetting],
 }
 
 /// Compares the target content with the index in `folder`.
@@ -127,7 +133,7 @@ pub(super) struct Target<'a> {
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] if a catalogue is damaged.
 pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) -> Result<Plan<'a>> {
-    let Target { files, ids, metadata, recorded, records, sample_rows } = *target;
+    let Target { files, ids, metadata, recorded, records, sample_rows, cells } = *target;
     let mut indexed = indexed_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut plan = Plan { sample_rows, ..Plan::default() };
@@ -150,8 +156,10 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
             (Some(record), Some(sidecar)) => Some(Cow::Owned(record.clone().or(sidecar))),
             (record, sidecar) => record.or(sidecar).map(Cow::Borrowed),
         };
-        let metadata_hash = described.as_deref().map_or(0, metadata_hash);
-        let read = Read { id, source: Source::File(file, described.map(Box::new)), metadata_hash, new: false };
+        let cells: Vec<CellSetting> = cells.iter().filter(|cells| cells.table == id.as_str()).cloned().collect();
+        let metadata_hash = described.as_deref().map_or(0, hash_of);
+        let metadata_hash = if cells.is_empty() { metadata_hash } else { hash_of(&(metadata_hash, &cells)) };
+        let read = Read { id, source: Source::File(file, described.map(Box::new)), cells, metadata_hash, new: false };
         let Some(table) = indexed.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
@@ -173,7 +181,8 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
     plan.hash_touched(touched);
     for record in records {
         let metadata_hash = record.metadata_hash().max(1);
-        let read = Read { id: record.id.clone(), source: Source::Record(record), metadata_hash, new: false };
+        let cells = Vec::new();
+        let read = Read { id: record.id.clone(), source: Source::Record(record), cells, metadata_hash, new: false };
         match indexed.remove(&record.origin().to_string()) {
             None => plan.reads.push(Read { new: true, ..read }),
             Some(table) if table.stamp.metadata_hash == metadata_hash => {
@@ -306,6 +315,6 @@ pub(super) fn settled_time(file: &LakeFile) -> u64 {
     if file.modified_ns.saturating_add(TICK_NS) >= now { 0 } else { file.modified_ns }
 }
 
-fn metadata_hash(metadata: &TableMetadata) -> u64 {
-    serde_json::to_vec(metadata).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
+fn hash_of(read_with: &impl Serialize) -> u64 {
+    serde_json::to_vec(read_with).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
 }

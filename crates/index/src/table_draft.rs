@@ -23,6 +23,8 @@ pub struct TableDraft {
     pub rows: u64,
     /// The report of reading; empty for a record.
     pub report: ReadReport,
+    /// What was set for it and cannot be followed.
+    pub(super) problems: Vec<String>,
     /// Its columns, by position.
     pub(super) columns: ColumnsWriter,
     /// The drafts of its structures.
@@ -51,6 +53,6 @@ impl TableDraft {
             columns.push(0, place as u32, profile, sketch, sampled);
         }
         let structures = Drafts::of(&TableContent { dataset, stamp, sketches, samples, embedder })?;
-        Ok(TableDraft { hash: *dataset.content(), rows, report, columns, structures })
+        Ok(TableDraft { hash: *dataset.content(), rows, report, problems: Vec::new(), columns, structures })
     }
 }

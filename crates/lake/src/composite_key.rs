@@ -17,6 +17,7 @@ use super::reader::{self, ReadOptions};
 use super::semantic::{LogicalType, SemanticType};
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
+use lakeward_sketch::Writing;
 
 /// Most rows read.
 const MOST_ROWS: usize = 200_000;
@@ -68,7 +69,7 @@ struct Part {
     place: usize,
     weight: f64,
     is_time: bool,
-    na_is_code: bool,
+    writing: Writing,
     /// Number of each row's value, from 1; 0 where it is missing.
     values: Vec<u32>,
     distinct: u64,
@@ -82,9 +83,8 @@ fn parts(profile: &TableProfile) -> Vec<Part> {
         .enumerate()
         .filter_map(|(place, column)| {
             let weight = dimension_weight(column)? * (1.0 - 0.03 * place.min(15) as f64);
-            let na_is_code = column.top.iter().any(|(value, _)| value == "NA");
             let is_time = is_time(column);
-            Some(Part { place, weight, is_time, na_is_code, values: Vec::new(), distinct: 0 })
+            Some(Part { place, weight, is_time, writing: column.writing.clone(), values: Vec::new(), distinct: 0 })
         })
         .collect();
     parts.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.place.cmp(&b.place)));
@@ -170,7 +170,7 @@ impl Rows {
             complete &= fit == batch.num_rows();
             rows += fit;
             if hashers.is_empty() {
-                hashers = parts.iter().map(|part| CellHasher::new(batch.column(part.place), part.na_is_code)).collect();
+                hashers = parts.iter().map(|part| CellHasher::new(&part.writing)).collect();
             }
             for ((part, hasher), numbers) in parts.iter_mut().zip(&mut hashers).zip(&mut numbers) {
                 cells.clear();

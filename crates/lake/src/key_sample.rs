@@ -11,12 +11,12 @@ use std::path::Path;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cell_hashes::{CellHasher, na_counts};
+use super::cell_hashes::CellHasher;
 use super::profile::{ColumnProfile, TableProfile};
 use super::reader::{self, ReadOptions};
 use super::semantic::LogicalType;
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::column::Cell;
+use lakeward_sketch::Cell;
 
 /// How the cells of one key become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,16 +107,23 @@ impl KeySample {
         }
     }
 
-    /// Adds rows; `column` returns the cells of a column by its place in the table, and `na_is_code` whether `NA` is a value there.
-    pub fn push<'a>(&mut self, rows: usize, column: impl Fn(usize) -> &'a [Cell], na_is_code: impl Fn(usize) -> bool) {
-        let keys: Vec<(&[Cell], bool)> = self.key.iter().map(|place| (column(*place), na_is_code(*place))).collect();
+    /// A sample of the same columns without rows.
+    pub fn emptied(&self) -> Self {
+        Self::new(self.key.clone(), self.values.clone(), self.limit)
+    }
+
+    /// The places of its columns in the table.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.key.iter().copied().chain(self.values.iter().map(|value| value.place))
+    }
+
+    /// Adds rows; `column` returns the cells of a column by its place in the table.
+    pub fn push<'a>(&mut self, rows: usize, column: impl Fn(usize) -> &'a [Cell]) {
+        let keys: Vec<&[Cell]> = self.key.iter().map(|place| column(*place)).collect();
         let values: Vec<(&[Cell], Measure)> =
             self.values.iter().map(|value| (column(value.place), value.measure)).collect();
         for row in 0..rows {
-            let parts = keys.iter().map(|(cells, na_is_code)| match cells[row].hash {
-                Cell::NA => na_counts(*na_is_code),
-                hash => hash,
-            });
+            let parts = keys.iter().map(|cells| cells[row].hash);
             let Some(slot) = key_hash(parts).and_then(|hash| self.slot(hash)) else { continue };
             self.rows[slot] = self.rows[slot].saturating_add(1);
             let width = values.len();
@@ -127,7 +134,7 @@ impl KeySample {
                         aggregate.sum += cell.number;
                         aggregate.count += 1;
                     }
-                    Measure::Label if cell.hash > Cell::NA => {
+                    Measure::Label if cell.hash != 0 => {
                         if aggregate.count == 0 {
                             (aggregate.label, aggregate.count) = (cell.hash, 1);
                         } else if aggregate.label == cell.hash {
@@ -222,11 +229,7 @@ impl KeySample {
 /// Those of [`reader::open_path`] and of reading the rows; [`Error::Unreadable`] if the file no longer has the columns.
 pub fn read(path: &Path, profile: &TableProfile, max_rows: Option<u64>, samples: &mut [KeySample]) -> Result<()> {
     let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
-    let of_sample = |sample: &KeySample| {
-        let values: Vec<usize> = sample.values.iter().map(|value| value.place).collect();
-        [sample.key.clone(), values].concat()
-    };
-    let mut needed: Vec<usize> = samples.iter().flat_map(of_sample).collect();
+    let mut needed: Vec<usize> = samples.iter().flat_map(KeySample::places).collect();
     needed.sort_unstable();
     needed.dedup();
     let same = |place: &usize| {
@@ -237,19 +240,16 @@ pub fn read(path: &Path, profile: &TableProfile, max_rows: Option<u64>, samples:
         let reason = "its columns have changed since it was indexed; run `lakeward index`".to_string();
         return Err(Error::Unreadable { path: path.to_path_buf(), reason });
     }
-    let na_is_code = |place: usize| profile.columns[place].top.iter().any(|(value, _)| value == "NA");
-    let mut hashers: Vec<CellHasher> = Vec::new();
+    let mut hashers: Vec<CellHasher> =
+        needed.iter().map(|place| CellHasher::new(&profile.columns[*place].writing)).collect();
     let mut cells: Vec<Vec<Cell>> = vec![Vec::new(); profile.columns.len()];
     while let Some(batch) = reader.next_batch()? {
-        if hashers.is_empty() {
-            hashers = needed.iter().map(|place| CellHasher::new(batch.column(*place), false)).collect();
-        }
         for (place, hasher) in needed.iter().zip(&mut hashers) {
             cells[*place].clear();
             hasher.push_cells(batch.column(*place), &mut cells[*place])?;
         }
         for sample in samples.iter_mut() {
-            sample.push(batch.num_rows(), |place| &cells[place], na_is_code);
+            sample.push(batch.num_rows(), |place| &cells[place]);
         }
     }
     Ok(())
@@ -276,7 +276,7 @@ mod tests {
             let mut sample = KeySample::new(vec![0], values.to_vec(), limit);
             for start in (0..5_000).step_by(700) {
                 let rows = start..(start + 700).min(5_000);
-                sample.push(rows.len(), |place| &columns[place][rows.clone()], |_| false);
+                sample.push(rows.len(), |place| &columns[place][rows.clone()]);
             }
             sample
         };
@@ -298,12 +298,9 @@ mod tests {
 
     #[test]
     fn a_missing_part_is_no_key() {
-        let columns =
-            [cells(&[1.0, 2.0, 3.0]), vec![Cell::MISSING, Cell { hash: Cell::NA, number: f64::NAN }, cells(&[9.0])[0]]];
+        let columns = [cells(&[1.0, 2.0, 3.0]), vec![Cell::MISSING, Cell::MISSING, cells(&[9.0])[0]]];
         let mut sample = KeySample::new(vec![0, 1], Vec::new(), 10);
-        sample.push(3, |place| &columns[place], |_| false);
+        sample.push(3, |place| &columns[place]);
         assert_eq!(sample.len(), 1);
-        sample.push(3, |place| &columns[place], |place| place == 1);
-        assert_eq!(sample.len(), 2);
     }
 }

@@ -5,6 +5,7 @@
 //! its values.
 
 pub mod cell_hashes;
+pub mod cell_setting;
 pub mod composite_key;
 pub mod dataset;
 pub mod grain;

@@ -10,6 +10,8 @@ use lakeward_core::answer::in_order;
 use lakeward_core::text::name_words;
 use lakeward_core::text::years::{LIKELY, year};
 use lakeward_sketch::ColumnSketch;
+use lakeward_sketch::temporal::DateOrder;
+use lakeward_sketch::writing::{Point, Writing};
 
 /// What is in a table.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
@@ -101,9 +103,33 @@ pub struct ColumnProfile {
     pub patterns: Vec<(String, f64)>,
     /// Most frequent values as written, with counts.
     pub top: Vec<(String, u64)>,
+    /// How its cells are read, where it is not the usual way.
+    #[serde(skip_serializing_if = "is_usual", default)]
+    #[schemars(extend("x-sql" = false))]
+    pub writing: Writing,
+    /// Cells with a mark of a gap in them, such as `NA`, that are read as missing: as written, with their counts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schemars(extend("x-sql" = false))]
+    pub markers: Vec<(String, u64)>,
+    /// Cells that are no value of the type, which queries read as missing.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    #[schemars(extend("x-sql" = false))]
+    pub misfits: u64,
+    /// Whether one of its values may name the total of other rows: `Total`, `World`.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    #[schemars(extend("x-sql" = false))]
+    pub totals: bool,
     /// Why equal values may occur in the column by chance.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub weakness: Option<Weakness>,
+}
+
+fn is_usual(writing: &Writing) -> bool {
+    *writing == Writing::default()
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ColumnProfile {
@@ -112,6 +138,46 @@ impl ColumnProfile {
         let apart = if self.distinct_exact { self.distinct == self.rows } else { self.uniqueness >= 0.99 };
         self.rows > 1 && self.missing == 0 && apart
     }
+
+    /// What was decided of its cells, each decision as a sentence of the column.
+    pub fn decisions(&self) -> Vec<String> {
+        let cells = |count: u64| if count == 1 { "1 cell".to_string() } else { format!("{count} cells") };
+        let mut said: Vec<String> = Vec::new();
+        let markers = self.markers.iter().filter(|(_, count)| *count > 0);
+        let markers: Vec<String> = markers.map(|(marker, count)| format!("{} `{marker}`", cells(*count))).collect();
+        if !markers.is_empty() {
+            said.push(format!("{} read as missing", markers.join(", ")));
+        }
+        for word in &self.writing.words {
+            let is_code = ["NA", "NAN"].iter().any(|code| code.eq_ignore_ascii_case(word));
+            let why = if is_code {
+                "the other values are codes, too".into()
+            } else {
+                format!("it is one of {} values", self.distinct)
+            };
+            said.push(format!("`{word}` kept as a value: {why}"));
+        }
+        said.extend(
+            (!self.writing.missing.is_empty())
+                .then(|| format!("{} set to mean missing", ticked(&self.writing.missing))),
+        );
+        if self.writing.point == Point::Thousands {
+            said.push("points part thousands: `645.705` is 645,705".into());
+        }
+        match self.writing.dates {
+            DateOrder::Unknown => {}
+            DateOrder::DayFirst => said.push("the day stands before the month".into()),
+            DateOrder::MonthFirst => said.push("the month stands before the day".into()),
+        }
+        if self.misfits > 0 {
+            said.push(format!("{} of no such type, read as missing in queries", cells(self.misfits)));
+        }
+        said
+    }
+}
+
+fn ticked(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Columns that tell every row apart are listed as keys from this key-likeness.
@@ -165,6 +231,10 @@ fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProf
         quantiles: numbers.filter(|_| !dates).map(|numbers| numbers.quantiles),
         patterns: sketch.patterns.clone(),
         top: sketch.top.clone(),
+        writing: sketch.writing.clone(),
+        markers: sketch.markers.clone(),
+        misfits: semantic::misfits(sketch, logical),
+        totals: logical == LogicalType::Text && semantic::may_hold_totals(sketch),
         weakness,
     }
 }

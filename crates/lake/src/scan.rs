@@ -12,15 +12,14 @@ use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 
-use super::cell_hashes::na_is_a_code;
+use super::cell_setting::kept_words;
 use super::join_keys;
 use super::key_sample::KeySample;
 use super::profile;
 use super::reader::{ReadReport, TableReader};
-use super::semantic;
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::column::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits};
 use lakeward_sketch::temporal::DateOrder;
+use lakeward_sketch::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits, Writing};
 
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
 const TABLE_VALUES: usize = 3 << 20;
@@ -48,6 +47,9 @@ pub struct Scan {
     pub report: ReadReport,
     /// Samples of its [keys](join_keys::keys), if they were wanted.
     pub samples: Vec<KeySample>,
+    /// Whether the samples were taken before it was known how one of their columns writes its values, and must be
+    /// [read](super::key_sample::read) again.
+    pub samples_outdated: bool,
 }
 
 /// Reads `reader` to its end. A long table is read by one thread while the others sketch the columns of earlier batches; the
@@ -56,20 +58,22 @@ pub struct Scan {
 /// # Errors
 /// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
-    scan_columns(reader, None)
+    scan_as(reader, None, |_| Writing::default())
 }
 
-/// As [`scan`], with samples of at most `keys` keys each.
+/// [`scan`] with what is `known` of how the column of each name writes its values, and with samples of at most `sample_keys` keys each.
 ///
 /// # Errors
-/// Those of [`scan`].
-pub fn scan_with_samples(reader: &mut dyn TableReader, keys: usize) -> Result<Scan> {
-    scan_columns(reader, Some(keys))
-}
-
-fn scan_columns(reader: &mut dyn TableReader, sample_keys: Option<usize>) -> Result<Scan> {
+/// As [`scan`].
+pub fn scan_as(
+    reader: &mut dyn TableReader,
+    sample_keys: Option<usize>,
+    known: impl Fn(&str) -> Writing,
+) -> Result<Scan> {
     let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
-    let mut columns = Columns::new(&names, sample_keys);
+    let typed = reader.is_typed();
+    let writings = names.iter().map(|name| Writing { typed, ..known(name) }).collect();
+    let mut columns = Columns::new(&names, writings, sample_keys);
     let mut batches = 0;
     while let Some(batch) = reader.next_batch()? {
         columns.push(&batch)?;
@@ -79,8 +83,11 @@ fn scan_columns(reader: &mut dyn TableReader, sample_keys: Option<usize>) -> Res
             break;
         }
     }
+    let begun: Vec<Writing> = columns.builders.iter().map(|builder| builder.writing().clone()).collect();
     let (sketches, samples) = columns.finish();
-    Ok(Scan { names, sketches, report: reader.report().clone(), samples })
+    let is_read_otherwise = |place: usize| sketches[place].writing != begun[place];
+    let samples_outdated = samples.iter().any(|sample| sample.places().any(is_read_otherwise));
+    Ok(Scan { names, sketches, report: reader.report().clone(), samples, samples_outdated })
 }
 
 /// Reads the rest of a long table on another thread.
@@ -107,6 +114,8 @@ fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()>
 struct Columns<'a> {
     limits: SketchLimits,
     names: &'a [String],
+    /// What is known of how each writes its values.
+    writings: Vec<Writing>,
     /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
     samples: Samples,
@@ -118,8 +127,8 @@ enum Samples {
     None,
     /// The keys, at most so many each, are not chosen yet: all cells so far, by column.
     Open(usize, Vec<Vec<Cell>>),
-    /// The keys are chosen; with the cells of the latest batch, and whether `NA` is a value, by column.
-    Chosen(Vec<KeySample>, Vec<Vec<Cell>>, Vec<bool>),
+    /// The keys are chosen; with the cells of the latest batch, by column.
+    Chosen(Vec<KeySample>, Vec<Vec<Cell>>),
 }
 
 impl Samples {
@@ -127,20 +136,20 @@ impl Samples {
     fn cells(&mut self) -> Option<&mut Vec<Vec<Cell>>> {
         match self {
             Self::None => None,
-            Self::Open(_, cells) | Self::Chosen(_, cells, _) => Some(cells),
+            Self::Open(_, cells) | Self::Chosen(_, cells) => Some(cells),
         }
     }
 }
 
 impl<'a> Columns<'a> {
-    fn new(names: &'a [String], sample_keys: Option<usize>) -> Self {
+    fn new(names: &'a [String], writings: Vec<Writing>, sample_keys: Option<usize>) -> Self {
         let mut limits = SketchLimits::default();
         limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / names.len().max(1)).max(256);
         let samples = match sample_keys {
             Some(keys) => Samples::Open(keys, vec![Vec::new(); names.len()]),
             None => Samples::None,
         };
-        Self { limits, names, builders: Vec::new(), samples }
+        Self { limits, names, writings, builders: Vec::new(), samples }
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -150,8 +159,14 @@ impl<'a> Columns<'a> {
             return Err(Error::Internal(reason));
         }
         if self.builders.is_empty() {
-            let builder = |array| ColumnSketchBuilder::new(self.limits, date_order(array));
-            self.builders = batch.columns().iter().map(|array| builder(array.as_ref())).collect();
+            let builder = |(writing, array): (&Writing, &ArrayRef)| {
+                let mut writing = writing.clone();
+                if writing.dates == DateOrder::Unknown {
+                    writing.dates = date_order(array.as_ref());
+                }
+                ColumnSketchBuilder::new(self.limits, writing)
+            };
+            self.builders = self.writings.iter().zip(batch.columns()).map(builder).collect();
             self.builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
         }
         let remember = !matches!(self.samples, Samples::None);
@@ -193,17 +208,15 @@ impl<'a> Columns<'a> {
         };
         let samples: Vec<KeySample> = keys.into_iter().map(of_key).filter(|sample| !sample.values.is_empty()).collect();
         if !samples.is_empty() {
-            let is_code = |sketch: &ColumnSketch| na_is_a_code(&sketch.patterns, &sketch.hashes);
-            let na_is_code = sketches.iter().map(is_code).collect();
-            self.samples = Samples::Chosen(samples, cells, na_is_code);
+            self.samples = Samples::Chosen(samples, cells);
         }
     }
 
     /// Adds the cells that are remembered to the samples, once there are any.
     fn add_to_samples(&mut self) {
-        let Samples::Chosen(samples, cells, na_is_code) = &mut self.samples else { return };
+        let Samples::Chosen(samples, cells) = &mut self.samples else { return };
         let rows = cells.first().map_or(0, Vec::len);
-        let add = |sample: &mut KeySample| sample.push(rows, |place| &cells[place], |place| na_is_code[place]);
+        let add = |sample: &mut KeySample| sample.push(rows, |place| &cells[place]);
         if rows >= PARALLEL_CELLS {
             samples.par_iter_mut().for_each(add)
         } else {
@@ -214,8 +227,8 @@ impl<'a> Columns<'a> {
 
     fn finish(mut self) -> (Vec<ColumnSketch>, Vec<KeySample>) {
         if self.builders.is_empty() {
-            let empty = || ColumnSketchBuilder::new(self.limits, DateOrder::Unknown);
-            return (self.names.iter().map(|_| finish(empty())).collect(), Vec::new());
+            let empty = |writing| finish(ColumnSketchBuilder::new(self.limits, writing));
+            return (self.writings.into_iter().map(empty).collect(), Vec::new());
         }
         let builders = std::mem::take(&mut self.builders);
         let held: usize = builders.iter().map(ColumnSketchBuilder::held_values).sum();
@@ -236,14 +249,12 @@ impl<'a> Columns<'a> {
 
 fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
     let mut sketch = builder.finish();
-    if semantic::na_is_a_code(&sketch) {
-        sketch.count_na_as_code();
-    }
+    sketch.keep_words(kept_words(&sketch));
     sketch
 }
 
 /// The order of day and month in the ambiguous dates of a column whose first cells are in `array`.
-pub fn date_order(array: &dyn Array) -> DateOrder {
+fn date_order(array: &dyn Array) -> DateOrder {
     match array.as_string_opt::<i32>() {
         Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
         None => DateOrder::Unknown,

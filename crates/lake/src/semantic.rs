@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::places;
 use lakeward_core::text::years::{RECENT, STATED};
-use lakeward_sketch::ColumnSketch;
 use lakeward_sketch::normalise::Kind;
+use lakeward_sketch::{ColumnSketch, Normaliser};
 
 /// The type a column's cells share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -139,6 +139,31 @@ pub fn logical_type(sketch: &ColumnSketch) -> LogicalType {
     } else {
         LogicalType::Text
     }
+}
+
+/// What rows are called that are the total of others.
+pub const TOTALS: [&str; 10] =
+    ["total", "totals", "subtotal", "all", "overall", "grand total", "world", "sum", "both sexes", "all ages"];
+
+/// Whether a value of the column may be one of [`TOTALS`]; in a column of codes, ALL is the Albanian lek.
+pub fn may_hold_totals(sketch: &ColumnSketch) -> bool {
+    const CODE_BYTES: u64 = 3;
+    let mut normaliser = Normaliser::default();
+    let held = |hash: u64| hash > sketch.bound || sketch.hashes.binary_search(&hash).is_ok();
+    sketch.longest > CODE_BYTES && TOTALS.iter().any(|name| held(normaliser.value(name).hash))
+}
+
+/// Cells that have a value, and none of the type.
+pub fn misfits(sketch: &ColumnSketch, logical: LogicalType) -> u64 {
+    use Kind::*;
+    let fitting: &[Kind] = match logical {
+        LogicalType::Integer => &[Integer],
+        LogicalType::Float => &[Integer, Float, Percent, Currency],
+        LogicalType::Date => &[Date],
+        LogicalType::Timestamp => &[Date, DateTime],
+        LogicalType::Empty | LogicalType::Boolean | LogicalType::Text => return 0,
+    };
+    sketch.present() - fitting.iter().map(|kind| sketch.kinds[*kind as usize]).sum::<u64>()
 }
 
 fn is_boolean(sketch: &ColumnSketch) -> bool {
@@ -286,23 +311,6 @@ fn mean_words(sketch: &ColumnSketch) -> f64 {
     words as f64 / sketch.samples.len().max(1) as f64
 }
 
-/// Whether `NA`, which usually stands for a missing value, is one of the column's codes: the other values are codes of
-/// countries or continents, and `NA` is not much more frequent than they are.
-pub fn na_is_a_code(sketch: &ColumnSketch) -> bool {
-    const CONTINENTS: [&str; 6] = ["AF", "AN", "AS", "EU", "OC", "SA"];
-    const LEAST_CONTINENTS: u64 = 4;
-    if sketch.na_cells == 0 || sketch.na_cells > 2 * sketch.most_frequent {
-        return false;
-    }
-    let two_capitals = |(pattern, share): &(String, f64)| pattern == "A{2}" && *share >= 0.9;
-    let continents = || {
-        (LEAST_CONTINENTS..=CONTINENTS.len() as u64).contains(&sketch.distinct)
-            && sketch.top.iter().all(|(value, _)| CONTINENTS.contains(&value.as_str()))
-    };
-    sketch.patterns.first().is_some_and(two_capitals)
-        && (continents() || places::place_type(sketch, &[]) == Some(SemanticType::CountryCode))
-}
-
 fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
     let Some(numbers) = sketch.numbers else { return false };
     let named =
@@ -391,8 +399,8 @@ pub fn key_likeness(
 mod tests {
     use super::*;
     use lakeward_core::text::name_words;
-    use lakeward_sketch::column::{ColumnSketchBuilder, SketchLimits};
     use lakeward_sketch::temporal::DateOrder;
+    use lakeward_sketch::{ColumnSketchBuilder, SketchLimits};
 
     fn sketch_of(cells: &[&str], times: usize) -> ColumnSketch {
         let order = DateOrder::learn(cells.iter().copied());
@@ -501,24 +509,6 @@ mod tests {
         ];
         for (name, cells, times, expected) in cases {
             assert_eq!(types_of(name, cells, *times).2, *expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn na_is_a_code_among_codes_and_missing_elsewhere() {
-        let with_na =
-            |cells: &[&'static str], more: usize| cells.iter().copied().chain(vec!["NA"; more]).collect::<Vec<_>>();
-        for (cells, expected) in [
-            (with_na(&CODES, 1), true),
-            (with_na(&CODES, 9), false),
-            (with_na(&["AF", "AN", "AS", "EU", "OC", "SA"], 1), true),
-            (with_na(&["AL", "AK", "AZ", "CA", "GA"], 1), false),
-            (with_na(&["Yes", "No", "Perhaps"], 1), false),
-            (with_na(&["12", "15", "17", "19"], 1), false),
-            (with_na(&["TEN", "DEN", "WAS", "PHI"], 1), false),
-            (CODES.to_vec(), false),
-        ] {
-            assert_eq!(na_is_a_code(&sketch_of(&cells, 1)), expected, "{cells:?}");
         }
     }
 }

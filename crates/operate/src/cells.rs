@@ -1,7 +1,7 @@
 //! From cells as written to typed values, by the profile of their column.
 //!
-//! The profile has seen every cell, so the type holds for the whole column and not only for its head. A missing cell is what
-//! the profile counts as missing. A cell that does not fit becomes NULL and is counted: types are agreed on by 95% of a
+//! The profile has seen every cell, so the type holds for the whole column and not only for its head, and so does [how the column writes
+//! its values](Writing), which says what is missing. A cell that does not fit becomes NULL and is counted: types are agreed on by 95% of a
 //! column's cells, so there may be some.
 
 use std::sync::Arc;
@@ -16,23 +16,18 @@ use chrono::{Datelike, NaiveDate};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
-use lakeward_sketch::normalise::{is_missing, without_footnotes};
-use lakeward_sketch::number::{Number, parse_number, parse_plain};
+use lakeward_sketch::Writing;
+use lakeward_sketch::normalise::without_footnotes;
 use lakeward_sketch::temporal::{DateOrder, Moment, parse_date};
 
 /// Days from 0001-01-01, day 1, to 1970-01-01.
 const UNIX_EPOCH_FROM_CE: i32 = 719_163;
-/// Cells from which a column's date order is learnt, as in the scan.
-const DATE_CELLS: usize = 1000;
 
 /// How the cells of a column become values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CellType {
     /// As written.
-    Text {
-        /// Whether `NA` is a value (Namibia, North America) because the other values are two-letter codes as well.
-        na_is_code: bool,
-    },
+    Text,
     /// Whole numbers; `1,234` is 1234.
     Integer,
     /// Numbers; `$5` is 5 and `50%` is 50.
@@ -60,14 +55,14 @@ impl CellType {
                 CellType::Integer
             }
             LogicalType::Boolean => CellType::Boolean,
-            _ => CellType::Text { na_is_code: na_is_code(column) },
+            _ => CellType::Text,
         }
     }
 
     /// The Arrow type of the values.
     pub fn data_type(&self) -> DataType {
         match self {
-            CellType::Text { .. } => DataType::Utf8,
+            CellType::Text => DataType::Utf8,
             CellType::Integer => DataType::Int64,
             CellType::Float => DataType::Float64,
             CellType::Date => DataType::Date32,
@@ -76,17 +71,6 @@ impl CellType {
             CellType::Declared(declared) => declared.clone(),
         }
     }
-}
-
-/// Whether `NA` is a value of a text column: its other values are two-letter codes as well.
-pub(super) fn na_is_code(column: &ColumnProfile) -> bool {
-    let pair = |value: &str| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
-    !column.top.is_empty() && column.top.iter().all(|(value, _)| pair(value))
-}
-
-/// Whether a trimmed cell is the code that else stands for a missing value.
-pub(super) fn is_code(cell: &str) -> bool {
-    cell == "NA"
 }
 
 /// Identifiers of twenty digits are whole numbers too, but no `Int64`; they stay text, digit by digit.
@@ -100,17 +84,16 @@ fn fits_int64(column: &ColumnProfile) -> bool {
 #[derive(Debug)]
 pub struct CellReader {
     cell_type: CellType,
-    /// Learnt from the first batch, as the scan did.
-    date_order: Option<DateOrder>,
+    writing: Writing,
     digits: String,
     /// Cells that did not fit so far.
     pub misfits: u64,
 }
 
 impl CellReader {
-    /// A reader for cells of `cell_type`.
-    pub fn new(cell_type: CellType) -> Self {
-        Self { cell_type, date_order: None, digits: String::new(), misfits: 0 }
+    /// A reader for cells of `cell_type` in a column that writes its values like this.
+    pub fn new(cell_type: CellType, writing: Writing) -> Self {
+        Self { cell_type, writing, digits: String::new(), misfits: 0 }
     }
 
     /// The values of the next cells.
@@ -128,30 +111,33 @@ impl CellReader {
         let Some(cells) = array.as_string_opt::<i32>() else {
             return Err(Error::Internal(format!("a column of {} in a text format", array.data_type())));
         };
-        let order = *self.date_order.get_or_insert_with(|| DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)));
-        let digits = &mut self.digits;
-        let misfits = &mut self.misfits;
+        let Self { writing, digits, misfits, .. } = self;
+        let order = writing.dates;
         Ok(match self.cell_type {
-            CellType::Text { na_is_code } => text(array, cells, na_is_code),
+            CellType::Text => text(array, cells, writing),
             CellType::Integer => {
-                let parse = |cell: &str| integer(cell, digits);
-                Arc::new(values(cells, misfits, plain_integer, parse).collect::<Int64Array>())
+                // Up to 15 digits, which a double holds exactly.
+                let plain = |cell: &str| {
+                    writing.plain_number(cell).filter(|number| number.integer).map(|number| number.value as i64)
+                };
+                let parse = |cell: &str| integer(cell, writing, digits);
+                Arc::new(values(cells, writing, misfits, plain, parse).collect::<Int64Array>())
             }
             CellType::Float => {
-                let plain = |cell: &str| parse_plain(cell).map(|number| number.value);
-                let parse = |cell: &str| parse_number(cell, digits).map(|number| number.value);
-                Arc::new(values(cells, misfits, plain, parse).collect::<Float64Array>())
+                let plain = |cell: &str| writing.plain_number(cell).map(|number| number.value);
+                let parse = |cell: &str| writing.number(cell, digits).map(|number| number.value);
+                Arc::new(values(cells, writing, misfits, plain, parse).collect::<Float64Array>())
             }
             CellType::Date => {
                 let day = |moment: Moment| if moment.second == 0 { days(&moment) } else { None };
                 let parse = |cell: &str| parse_date(cell, order).and_then(day);
-                Arc::new(values(cells, misfits, iso_day, parse).collect::<Date32Array>())
+                Arc::new(values(cells, writing, misfits, iso_day, parse).collect::<Date32Array>())
             }
             CellType::Timestamp => {
                 let parse = |cell: &str| microseconds(cell, order);
-                Arc::new(values(cells, misfits, |_| None, parse).collect::<TimestampMicrosecondArray>())
+                Arc::new(values(cells, writing, misfits, |_| None, parse).collect::<TimestampMicrosecondArray>())
             }
-            CellType::Boolean => Arc::new(values(cells, misfits, |_| None, boolean).collect::<BooleanArray>()),
+            CellType::Boolean => Arc::new(values(cells, writing, misfits, |_| None, boolean).collect::<BooleanArray>()),
             CellType::Declared(_) => Arc::clone(array),
         })
     }
@@ -161,39 +147,33 @@ impl CellReader {
 /// nor missing. `plain` reads the usual form of a value fast, and gives none for everything else.
 fn values<T>(
     cells: &StringArray,
+    writing: &Writing,
     misfits: &mut u64,
     plain: impl Fn(&str) -> Option<T>,
     mut parse: impl FnMut(&str) -> Option<T>,
 ) -> impl Iterator<Item = Option<T>> {
     cells.iter().map(move |cell| {
         let cell = cell?;
-        if let Some(value) = plain(cell) {
+        if writing.missing.is_empty()
+            && let Some(value) = plain(cell)
+        {
             return Some(value);
         }
-        let cell = Some(cell.trim()).filter(|cell| !is_missing(cell))?;
+        let cell = Some(cell.trim()).filter(|cell| !writing.is_missing(cell))?;
         let value = parse(cell).or_else(|| parse(without_footnotes(cell)));
         *misfits += u64::from(value.is_none());
         value
     })
 }
 
-fn text(array: &ArrayRef, cells: &StringArray, na_is_code: bool) -> ArrayRef {
-    let missing = |cell: &str| {
-        let cell = cell.trim();
-        is_missing(cell) && !(na_is_code && is_code(cell))
-    };
+fn text(array: &ArrayRef, cells: &StringArray, writing: &Writing) -> ArrayRef {
+    let missing = |cell: &str| writing.is_missing(cell.trim());
     if !cells.iter().flatten().any(missing) {
         return Arc::clone(array);
     }
     let mut values = StringBuilder::with_capacity(cells.len(), cells.value_data().len());
     cells.iter().for_each(|cell| values.append_option(cell.filter(|cell| !missing(cell))));
     Arc::new(values.finish())
-}
-
-/// A whole number of plain digits.
-fn plain_integer(cell: &str) -> Option<i64> {
-    // Up to 15 digits, which a double holds exactly.
-    parse_plain(cell).filter(|number| number.integer).map(|number| number.value as i64)
 }
 
 /// The day that `2021-03-14` names.
@@ -212,10 +192,10 @@ fn iso_day(cell: &str) -> Option<i32> {
         .filter(|_| day > 0)
 }
 
-fn integer(cell: &str, digits: &mut String) -> Option<i64> {
+fn integer(cell: &str, writing: &Writing, digits: &mut String) -> Option<i64> {
     // The digits rather than the number: `f64` is exact up to 2⁵³ only.
-    let Number { integer, .. } = parse_number(cell, digits)?;
-    if integer { digits.trim_end_matches('.').parse().ok() } else { None }
+    let number = writing.number(cell, digits)?;
+    if number.integer { digits.trim_end_matches('.').parse().ok() } else { None }
 }
 
 fn boolean(cell: &str) -> Option<bool> {
@@ -254,7 +234,7 @@ mod tests {
 
     fn read(cell_type: CellType, cells: &[Option<&str>]) -> (ArrayRef, u64) {
         let array: ArrayRef = Arc::new(StringArray::from(cells.to_vec()));
-        let mut reader = CellReader::new(cell_type);
+        let mut reader = CellReader::new(cell_type, Writing::default());
         (reader.read(&array).expect("values"), reader.misfits)
     }
 
@@ -289,9 +269,17 @@ mod tests {
     }
 
     #[test]
-    fn na_is_missing_unless_it_is_a_code() {
-        let cells = [Some("NA"), Some(""), Some("DE")];
-        assert_eq!(read(CellType::Text { na_is_code: true }, &cells).0.null_count(), 1);
-        assert_eq!(read(CellType::Text { na_is_code: false }, &cells).0.null_count(), 2);
+    fn cells_mean_what_their_column_says() {
+        let read = |cell_type, how: &str, cells: &[&str]| {
+            let array: ArrayRef = Arc::new(StringArray::from(cells.to_vec()));
+            CellReader::new(cell_type, how.parse().expect("a writing")).read(&array).expect("values")
+        };
+        let cells = ["NA", "", "DE", "-9"];
+        assert_eq!(read(CellType::Text, "word=NA", &cells).null_count(), 1);
+        assert_eq!(read(CellType::Text, "", &cells).null_count(), 2);
+        assert_eq!(read(CellType::Text, "missing=-9", &cells).null_count(), 3);
+        let people = read(CellType::Integer, "point=thousands, missing=-9", &["645.705", "1922523", "-9", "847"]);
+        let expected = Int64Array::from(vec![Some(645_705), Some(1_922_523), None, Some(847)]);
+        assert_eq!(people.as_primitive::<arrow::datatypes::Int64Type>(), &expected);
     }
 }

@@ -24,7 +24,7 @@ use super::plan::KeptSteps;
 use super::rows::Rows;
 use super::session_tables::SESSION_SCHEMA;
 use super::stop::Stop;
-use super::{aggregates, calls, columns, functions, order, quote, statement};
+use super::{aggregates, calls, columns, functions, optimizer_rules, order, quote, statement};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_lake::reader::{self, ReadOptions};
@@ -117,7 +117,7 @@ impl LakeContext {
         let state = SessionStateBuilder::new_with_default_features()
             .with_config(config)
             .with_runtime_env(environment)
-            .with_optimizer_rules(order::rules())
+            .with_optimizer_rules(optimizer_rules::rules())
             .with_query_planner(Arc::new(BarrierPlanner));
         let session = SessionContext::new_with_state(state.build());
         functions::register_all(&session);

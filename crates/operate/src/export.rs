@@ -13,6 +13,7 @@ use super::context::{LakeContext, Strategy};
 use super::inputs::InputTable;
 use super::notes::Note;
 use super::output::{RowWriter, exists, finish};
+use super::rows::Rows;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::Input;
 use lakeward_core::store::{AtomicFile, Purpose};
@@ -26,6 +27,15 @@ pub struct Exported {
     pub written_bytes: u64,
     /// Cells read as NULL, tables read in part.
     pub notes: Vec<Note>,
+}
+
+/// The rows of the table `input`, in their order.
+///
+/// # Errors
+/// What reading the table meets.
+pub fn table_rows<'c>(context: &'c LakeContext, input: &Input) -> Result<Rows<'c>> {
+    let table = InputTable::resolve(context, input)?;
+    context.query_by(&format!("SELECT * FROM {}", table.sql), None, Strategy::InOrder)
 }
 
 /// Writes the table `input` to `path`, as CSV or Parquet by its extension; over a file that is there only with `overwrite`.
@@ -46,8 +56,7 @@ pub fn export(context: &LakeContext, input: &Input, path: &Path, overwrite: bool
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
-    let table = InputTable::resolve(context, input)?;
-    let mut answer = context.query_by(&format!("SELECT * FROM {}", table.sql), None, Strategy::InOrder)?;
+    let mut answer = table_rows(context, input)?;
     let output = AtomicFile::create(path, Purpose::Output)?;
     let mut writer = make(output.handle()?, answer.schema(), path)?;
     let mut rows = 0;

@@ -5,8 +5,9 @@
 //! - `value_number(x)` → double: the number written in a cell (`1,234`, `$5`, `50%` is 50), else NULL.
 //! - `value_date(x)` → date: the day written in a cell (`4 March 2020`; a month is its first day), else NULL.
 //!
-//! Each takes a second text that says how the column writes: `day_first` or `month_first` for dates such as `03/04/2020`,
-//! which else stay text, and `na_is_code` where `NA` is a value. Values that are no text are taken as the text of them.
+//! Each takes a second text that says [how the column writes its values](Writing): `day_first` or `month_first` for dates such as
+//! `03/04/2020`, which else stay text, `point=thousands`, `word=NA` where that is a value, `missing=-9`, `typed` where every text is a
+//! value. Values that are no text are taken as the text of them.
 
 use std::sync::Arc;
 
@@ -20,17 +21,10 @@ use datafusion::logical_expr::{
     ColumnarValue, DocSection, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::cells::{days, is_code};
-use lakeward_sketch::normalise::{Normaliser, is_missing, without_footnotes};
-use lakeward_sketch::number::parse_number;
-use lakeward_sketch::temporal::{DateOrder, parse_date};
-
-/// Says in a second argument that `3/4/2020` is the third of April.
-pub const DAY_FIRST: &str = "day_first";
-/// Says in a second argument that `3/4/2020` is the fourth of March.
-pub const MONTH_FIRST: &str = "month_first";
-/// Says in a second argument that `NA` is a value.
-pub const NA_IS_CODE: &str = "na_is_code";
+use super::cells::days;
+use lakeward_sketch::normalise::without_footnotes;
+use lakeward_sketch::temporal::parse_date;
+use lakeward_sketch::{Normaliser, Writing};
 
 /// The functions.
 pub fn all() -> Vec<ScalarUDF> {
@@ -86,8 +80,8 @@ impl Form {
             .with_argument("x", "a cell: text, or any other value, taken as its text")
             .with_argument(
                 "how",
-                "how its column writes, words parted by commas: day_first or month_first for dates such as 03/04/2020, na_is_code \
-                 where NA is a value",
+                "how its column writes, parted by commas: day_first or month_first for dates such as 03/04/2020, point=thousands, \
+                 word=NA where NA is a value, missing=-9, typed where every text is a value",
             )
             .build()
     }
@@ -124,7 +118,13 @@ impl ScalarUDFImpl for ValueFunction {
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let writing = match arguments.args.get(1) {
             None => Writing::default(),
-            Some(ColumnarValue::Scalar(scalar)) => Writing::parse(scalar)?,
+            Some(ColumnarValue::Scalar(scalar)) => {
+                let text = scalar.try_as_str().flatten().unwrap_or_default();
+                text.parse().map_err(|part| {
+                    let known = "day_first, month_first, point=thousands, word=…, missing=… and typed do";
+                    DataFusionError::Execution(format!("`{part}` says nothing of a column; {known}"))
+                })?
+            }
             Some(ColumnarValue::Array(_)) => {
                 let reason = format!("the second argument of {} must be one text for all rows", self.name());
                 return Err(DataFusionError::Execution(reason));
@@ -145,61 +145,30 @@ impl ValueFunction {
     fn values(&self, array: &ArrayRef, writing: Writing) -> Result<ArrayRef> {
         let cells = texts(array)?;
         let cells = cells.as_string::<i32>();
-        let mut normaliser = Normaliser::new(writing.date_order);
         Ok(match self.result {
             Form::Normal => {
+                let mut normaliser = Normaliser::new(writing);
                 let mut forms = StringBuilder::with_capacity(cells.len(), cells.value_data().len());
                 for cell in cells {
-                    match cell {
-                        Some(cell) if writing.na_is_code && is_code(cell.trim()) => {
-                            forms.append_value(normaliser.distinct_word(cell));
-                        }
-                        Some(cell) => forms.append_option(normaliser.distinct_text(cell)),
-                        None => forms.append_null(),
-                    }
+                    forms.append_option(cell.and_then(|cell| normaliser.distinct_text(cell)));
                 }
                 Arc::new(forms.finish())
             }
             Form::Number => {
                 let mut digits = String::new();
-                let mut parse = |cell: &str| parse_number(cell, &mut digits).map(|number| number.value);
+                let mut parse = |cell: &str| writing.number(cell, &mut digits).map(|number| number.value);
                 let mut number = |cell: &str| parse(cell).or_else(|| parse(without_footnotes(cell)));
-                let mut of = |cell: &str| (!is_missing(cell)).then(|| number(cell)).flatten();
+                let mut of = |cell: &str| (!writing.is_missing(cell)).then(|| number(cell)).flatten();
                 Arc::new(cells.iter().map(|cell| cell.and_then(|cell| of(cell.trim()))).collect::<Float64Array>())
             }
             Form::Date => {
-                let parse = |cell: &str| parse_date(cell, writing.date_order).and_then(|moment| days(&moment));
-                let date = |cell: &str| parse(cell).or_else(|| parse(without_footnotes(cell)));
+                let parse = |cell: &str| parse_date(cell, writing.dates).and_then(|moment| days(&moment));
+                let date = |cell: &str| {
+                    if writing.is_missing(cell) { None } else { parse(cell).or_else(|| parse(without_footnotes(cell))) }
+                };
                 Arc::new(cells.iter().map(|cell| cell.and_then(|cell| date(cell.trim()))).collect::<Date32Array>())
             }
         })
-    }
-}
-
-/// How a column writes its values.
-#[derive(Debug, Clone, Copy, Default)]
-struct Writing {
-    date_order: DateOrder,
-    na_is_code: bool,
-}
-
-impl Writing {
-    fn parse(scalar: &ScalarValue) -> Result<Self> {
-        let mut writing = Writing::default();
-        let text = scalar.try_as_str().flatten().unwrap_or_default();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            match word {
-                DAY_FIRST => writing.date_order = DateOrder::DayFirst,
-                MONTH_FIRST => writing.date_order = DateOrder::MonthFirst,
-                NA_IS_CODE => writing.na_is_code = true,
-                _ => {
-                    let reason =
-                        format!("`{word}` says nothing of a column; {DAY_FIRST}, {MONTH_FIRST} and {NA_IS_CODE} do");
-                    return Err(DataFusionError::Execution(reason));
-                }
-            }
-        }
-        Ok(writing)
     }
 }
 

@@ -2,29 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 
-use super::cells::na_is_code;
 use super::context::LakeContext;
-use super::functions::{DAY_FIRST, MONTH_FIRST, NA_IS_CODE};
 use super::lake_catalog::Place;
-use super::quote::identifier;
+use super::quote::{identifier, literal};
 use super::session_tables::{SESSION_SCHEMA, step_name};
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::request::Input;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::reader::{self, ReadOptions};
-use lakeward_lake::scan;
 use lakeward_lake::semantic::LogicalType;
-use lakeward_sketch::temporal::DateOrder;
+use lakeward_sketch::Writing;
 
 /// Column names told for an unknown one.
 const NEAREST: usize = 5;
 /// How much a column must look like a key to be one, as in a profile's list of keys.
 const KEY_LIKENESS: f64 = 0.75;
-/// Rows from which the order of day and month is learnt, as in the scan.
-const HEAD_ROWS: u64 = 1000;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,22 +89,26 @@ pub struct InputColumn {
     pub signs: Vec<String>,
     /// Whether no two rows have the same value in it.
     pub unique: bool,
-    /// How it writes its values, as the second argument of the functions of [`super::functions`]; empty: as usual.
-    pub writing: String,
+    /// How it writes its values, where they are texts.
+    pub writing: Writing,
+    /// Whether a value of it may name the total of other rows.
+    pub totals: bool,
 }
 
 impl InputColumn {
     /// A column that a query computes.
     pub fn computed(name: &str, data_type: DataType) -> Self {
         let (family, signs) = (Family::of(&data_type), Vec::new());
-        Self { name: name.to_string(), family, data_type, signs, unique: false, writing: String::new() }
+        // What is missing in it is NULL already.
+        let writing = if family == Family::Text { Writing::typed() } else { Writing::default() };
+        Self { name: name.to_string(), family, data_type, signs, unique: false, writing, totals: true }
     }
 
     /// The call of one of those functions on `value`, which is written as in this column.
     pub fn call(&self, function: &str, value: &str) -> String {
-        match self.writing.as_str() {
+        match self.writing.to_string().as_str() {
             "" => format!("{function}({value})"),
-            writing => format!("{function}({value}, '{writing}')"),
+            writing => format!("{function}({value}, {})", literal(writing)),
         }
     }
 }
@@ -127,6 +124,8 @@ pub struct InputTable {
     pub sql: String,
     /// Its columns in order.
     pub columns: Vec<InputColumn>,
+    /// How the cells of each are written in its file.
+    pub written: Vec<Writing>,
     /// Its file.
     pub path: PathBuf,
 }
@@ -147,7 +146,7 @@ impl InputTable {
         let schema = context.wait(tables.table(&place))??.schema();
         let (path, _) = tables.file(&place)?;
         let is_step = matches!(input, Input::Step(_));
-        let mut columns: Vec<InputColumn> = schema
+        let columns: Vec<InputColumn> = schema
             .fields()
             .iter()
             .zip(&profiles)
@@ -160,13 +159,16 @@ impl InputTable {
                 },
                 signs: signs(profile),
                 unique: !is_step && profile.uniqueness >= 1.0 && profile.key_likeness >= KEY_LIKENESS,
-                // In a result a missing value is NULL already.
-                writing: if is_step || na_is_code(profile) { NA_IS_CODE.to_string() } else { String::new() },
+                writing: match Family::of(field.data_type()) {
+                    Family::Text => profile.writing.clone(),
+                    _ => Writing::default(),
+                },
+                // Of results only the head is known.
+                totals: profile.totals || !matches!(input, Input::Table(_)),
             })
             .collect();
-        columns.iter_mut().filter(|column| column.family != Family::Text).for_each(|column| column.writing.clear());
-        observe_date_orders(&path, &profiles, &mut columns)?;
-        Ok(Self { name, label, sql, columns, path })
+        let written = profiles.into_iter().map(|profile| profile.writing).collect();
+        Ok(Self { name, label, sql, columns, written, path })
     }
 
     /// The column called `name`; upper and lower case count only where they tell columns apart.
@@ -257,37 +259,4 @@ fn signs(profile: &ColumnProfile) -> Vec<String> {
 fn plain_or_quoted(name: &str) -> String {
     let plain = name.starts_with("step_") && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if plain { name.to_string() } else { identifier(name) }
-}
-
-/// Adds to each text column that may hold slashed dates whether its first cells put the day or the month first, as the scan
-/// does for the index.
-fn observe_date_orders(path: &Path, profiles: &[ColumnProfile], columns: &mut [InputColumn]) -> Result<()> {
-    let slashed = |profile: &ColumnProfile| {
-        profile.patterns.iter().any(|(pattern, _)| pattern.starts_with('9') && pattern.contains(['/', '-']))
-    };
-    let wanted: Vec<usize> =
-        (0..columns.len()).filter(|&at| columns[at].family == Family::Text && slashed(&profiles[at])).collect();
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let mut reader = reader::open_path(path, &ReadOptions { max_rows: Some(HEAD_ROWS), ..ReadOptions::default() })?;
-    let Some(head) = reader.next_batch()? else { return Ok(()) };
-    for at in wanted {
-        let order = date_order(&head, at);
-        let word = match order {
-            DateOrder::Unknown => continue,
-            DateOrder::DayFirst => DAY_FIRST,
-            DateOrder::MonthFirst => MONTH_FIRST,
-        };
-        let writing = &mut columns[at].writing;
-        if !writing.is_empty() {
-            writing.push_str(", ");
-        }
-        writing.push_str(word);
-    }
-    Ok(())
-}
-
-fn date_order(head: &RecordBatch, column: usize) -> DateOrder {
-    if column < head.num_columns() { scan::date_order(head.column(column).as_ref()) } else { DateOrder::Unknown }
 }

@@ -21,6 +21,7 @@ mod inputs;
 mod lake_catalog;
 mod names;
 mod notes;
+mod optimizer_rules;
 mod order;
 mod output;
 mod plan;
@@ -33,7 +34,7 @@ mod stop;
 mod table;
 
 pub use context::{LakeContext, Limits};
-pub use export::{Exported, export};
+pub use export::{Exported, export, table_rows};
 pub use fault::{LakeFault, fault};
 pub use gain::{Gain, GainOptions, Split, feature_gain};
 pub use inputs::Family;

@@ -1,23 +1,16 @@
-//! Joins that keep the order of their first table, and orders that keep all their columns.
+//! Joins that keep the order of their first table.
 //!
 //! DataFusion's hash join holds its first table in memory and lets the second one stream past it. The working table comes
 //! first and is the longer one as a rule, so the two change places. Its rows are numbered and the result is sorted by these
 //! numbers; as the join is known to keep them in order, that costs a sort only where the join is carried out another way.
 //!
 //! What keeps the rows that have a partner (`EXISTS`) becomes a join only while it is planned, so its rows are numbered and sorted, too.
-//!
-//! DataFusion 55 takes a key for unique where `unnest` has repeated its rows, and leaves out what stands behind it in an order.
-
-use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::logical_plan::Join;
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder};
-use datafusion::optimizer::eliminate_duplicated_expr::EliminateDuplicatedExpr;
-use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
 
 /// `plan` with the rows of its joins in the order of their first tables.
 ///
@@ -30,39 +23,6 @@ pub fn by_first_table(plan: LogicalPlan) -> Result<LogicalPlan> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(ordered.data)
-}
-
-/// DataFusion's rules, of which none shortens an order.
-pub fn rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    let whole_orders = |rule: Arc<dyn OptimizerRule + Send + Sync>| {
-        if rule.name() == EliminateDuplicatedExpr::new().name() { Arc::new(WholeOrders::default()) } else { rule }
-    };
-    Optimizer::new().rules.into_iter().map(whole_orders).collect()
-}
-
-/// [`EliminateDuplicatedExpr`], but not of orders.
-#[derive(Debug, Default)]
-struct WholeOrders(EliminateDuplicatedExpr);
-
-impl OptimizerRule for WholeOrders {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn supports_rewrite(&self) -> bool {
-        true
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        match plan {
-            LogicalPlan::Sort(_) => Ok(Transformed::no(plan)),
-            plan => self.0.rewrite(plan, config),
-        }
-    }
 }
 
 fn asks_for_partners(condition: &Expr) -> Result<bool> {

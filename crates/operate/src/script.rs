@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 
 use super::cells::CellType;
 use super::context::LakeContext;
-use super::functions::{DAY_FIRST, MONTH_FIRST, NA_IS_CODE};
 use super::inputs::{InputTable, profiles};
 use super::plan::plan_parts;
 use lakeward_core::error::{Error, Result};
@@ -25,9 +24,7 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 use lakeward_lake::location::Location;
 use lakeward_lake::reader::{self, ReadOptions, RepairKind};
-use lakeward_lake::scan::date_order;
 use lakeward_lake::source::{Compression, Format};
-use lakeward_sketch::temporal::DateOrder;
 
 const CELLS: &str = include_str!("script/cells.py");
 const NUMBERS: &str = include_str!("script/numbers.py");
@@ -43,13 +40,14 @@ const FUNCTIONS: [(&str, &str); 3] = [
     ("value_date", "lambda cells, how: values(cells, read_date, how), pa.date32()"),
 ];
 /// Repairs of a delimited text that the script makes as well.
-const REPAIRED: [RepairKind; 9] = [
+const REPAIRED: [RepairKind; 10] = [
     RepairKind::ShortRows,
     RepairKind::LongRows,
     RepairKind::ExtraColumns,
     RepairKind::RowNames,
     RepairKind::DuplicateHeaders,
     RepairKind::EmptyHeaders,
+    RepairKind::NoteRows,
     RepairKind::BlankLines,
     RepairKind::MixedLineEnds,
     RepairKind::GuessedEncoding,
@@ -188,12 +186,7 @@ fn describe(context: &LakeContext, input: &Input, path: &Path, source: &mut Valu
         Err(Error::Usage(format!("{reason}; `--sql` gives the query")))
     };
     let mut reader = reader::open_path(path, &ReadOptions::default())?;
-    let mut orders = Vec::new();
-    while let Some(batch) = reader.next_batch()? {
-        if orders.is_empty() {
-            orders = batch.columns().iter().map(|cells| date_order(cells.as_ref())).collect();
-        }
-    }
+    while reader.next_batch()?.is_some() {}
     let report = reader.report();
     if let Some(repair) = report.repairs.iter().find(|repair| !REPAIRED.contains(&repair.kind)) {
         return refused(&repair.to_string());
@@ -205,18 +198,16 @@ fn describe(context: &LakeContext, input: &Input, path: &Path, source: &mut Valu
     let columns = profiles(context, input)?;
     let columns: Vec<Value> = columns
         .iter()
-        .enumerate()
-        .map(|(place, column)| {
-            let (kind, how) = match CellType::of(column) {
-                CellType::Text { na_is_code: true } => ("text", NA_IS_CODE),
-                CellType::Text { .. } | CellType::Declared(_) => ("text", ""),
-                CellType::Integer => ("integer", ""),
-                CellType::Float => ("float", ""),
-                CellType::Date => ("date", order_word(orders.get(place))),
-                CellType::Timestamp => ("timestamp", order_word(orders.get(place))),
-                CellType::Boolean => ("boolean", ""),
+        .map(|column| {
+            let kind = match CellType::of(column) {
+                CellType::Text | CellType::Declared(_) => "text",
+                CellType::Integer => "integer",
+                CellType::Float => "float",
+                CellType::Date => "date",
+                CellType::Timestamp => "timestamp",
+                CellType::Boolean => "boolean",
             };
-            json!([column.name, kind, how])
+            json!([column.name, kind, column.writing.to_string()])
         })
         .collect();
     source["format"] = json!("delimited");
@@ -225,18 +216,11 @@ fn describe(context: &LakeContext, input: &Input, path: &Path, source: &mut Valu
     source["delimiter"] = json!(dialect.delimiter.unwrap_or('\u{1}'));
     source["quote"] = json!(dialect.quote.unwrap_or('\u{2}'));
     source["lines_above"] = json!(dialect.preamble_lines);
+    source["lines_below"] = json!(report.count(RepairKind::NoteRows));
     source["header"] = json!(u8::from(dialect.header));
     source["rows"] = json!(report.rows);
     source["columns"] = json!(columns);
     Ok(())
-}
-
-fn order_word(order: Option<&DateOrder>) -> &'static str {
-    match order {
-        Some(DateOrder::DayFirst) => DAY_FIRST,
-        Some(DateOrder::MonthFirst) => MONTH_FIRST,
-        Some(DateOrder::Unknown) | None => "",
-    }
 }
 
 fn sha256(path: &Path) -> Result<String> {

@@ -29,6 +29,7 @@ use lakeward_lake::layout::FileSet;
 use lakeward_lake::location::Location;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
+use lakeward_sketch::Writing;
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -45,6 +46,7 @@ struct Source {
     /// Column names as the reader gives them.
     names: Vec<String>,
     types: Vec<CellType>,
+    writings: Vec<Writing>,
     notes: Arc<Notes>,
 }
 
@@ -70,8 +72,9 @@ impl LakeTable {
         let types = cell_types(&path, columns)?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
+        let writings = columns.iter().map(|column| column.writing.clone()).collect();
         let set = matches!(Location::of(&path), Location::Files { .. }).then(|| FileSet::at(&path)).flatten();
-        let source = Source { id, path, set, names, types, notes };
+        let source = Source { id, path, set, names, types, writings, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
 }
@@ -81,7 +84,8 @@ impl LakeTable {
     fn files_for(&self, state: &dyn Session, filters: &[Expr]) -> DataFusionResult<Option<Vec<usize>>> {
         let Some(set) = self.source.set.as_ref().filter(|_| !filters.is_empty()) else { return Ok(None) };
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
-        for (field, cells) in self.schema.fields().iter().zip(&self.source.types) {
+        let written = self.source.types.iter().zip(&self.source.writings);
+        for (field, (cells, writing)) in self.schema.fields().iter().zip(written) {
             let key = set.keys.iter().position(|key| key == field.name());
             arrays.push(match key {
                 Some(key) => {
@@ -90,7 +94,7 @@ impl LakeTable {
                         CellType::Declared(kind) => reader::key_array(values, kind),
                         _ => reader::key_array(values, &DataType::Utf8),
                     };
-                    CellReader::new(cells.clone()).read(&read).map_err(fault)?
+                    CellReader::new(cells.clone(), writing.clone()).read(&read).map_err(fault)?
                 }
                 None => new_null_array(field.data_type(), set.parts.len()),
             });
@@ -219,7 +223,7 @@ fn read(
         return Err(Error::unreadable(&source.path, reason));
     }
     let mut cells: Vec<CellReader> =
-        columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+        columns.iter().map(|&at| CellReader::new(source.types[at].clone(), source.writings[at].clone())).collect();
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += batch.num_rows() as u64;

@@ -19,7 +19,7 @@ use lakeward_core::error::Result;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::Embedder;
-use lakeward_sketch::normalise::Normaliser;
+use lakeward_sketch::{Normaliser, Writing};
 
 /// What to look for by words.
 #[derive(Debug, Clone, Copy)]
@@ -238,7 +238,8 @@ pub fn candidates(
     for answer in table.iter().flat_map(|table| &table.aligned) {
         found.entry(&answer.table).or_default().union = Some(answer);
     }
-    let mut normaliser = Normaliser::default();
+    // What is named is no gap.
+    let mut normaliser = Normaliser::new(Writing::typed());
     let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
     let own = table.map(|table| table.query).filter(|query| query.origin.is_some());
     let mut candidates = Vec::with_capacity(found.len());

@@ -25,9 +25,10 @@ use self::declared::declared_pairs;
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
+use lakeward_core::text::name_words;
 use lakeward_index::overlap::{self, Overlap, SegmentParts, ValueWeights, Wanted};
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
-use lakeward_lake::semantic::LogicalType;
+use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_sketch::minhash::MinHash;
 
 pub(super) use self::answer::reason;
@@ -146,10 +147,53 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     }
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     ranked.truncate(options.k);
-    ranked
-        .into_iter()
-        .map(|(_, score, candidate)| answer::answer(index, query, &candidate, score, &keys[candidate.key_column]))
-        .collect()
+    let answers = ranked.into_iter().map(|(_, score, candidate)| {
+        let answer = answer::answer(index, query, &candidate, score, &keys[candidate.key_column])?;
+        if options.column.is_some() || answer.weakness.is_none() {
+            return Ok(answer);
+        }
+        Ok(by_equal_names(index, query, candidate.table, &answer, options.weights)?.unwrap_or(answer))
+    });
+    answers.collect()
+}
+
+/// The answer for the same table on columns of one name that holds the query's values there, where `answer` joins columns of two names that
+/// may match by accident: `owner_id` = `owner_id` rather than `visit_id` = `owner_id`. It has the score of `answer`.
+fn by_equal_names(
+    index: &LakeIndex,
+    query: &QueryTable,
+    table: TableRef,
+    answer: &JoinAnswer,
+    weights: &RankingWeights,
+) -> Result<Option<JoinAnswer>> {
+    const CONTAINED: f64 = 0.8;
+    let is_same = |a: &str, b: &str| name_words(a) == name_words(b);
+    if is_same(&answer.query_column, &answer.column) {
+        return Ok(None);
+    }
+    let theirs = index.dataset(table)?;
+    // `id` of one table is not the `id` of another.
+    let tells = |name: &str| name_words(name).len() > 1;
+    let places = (0..query.columns.len()).filter(|&place| {
+        let name = &query.columns[place].profile.name;
+        tells(name) && theirs.columns().iter().any(|column| is_same(&column.name, name))
+    });
+    let mut best: Option<JoinAnswer> = None;
+    for place in places {
+        let key = KeyColumn::new(index, query, 0, (place, 1.0), &weights.join_evidence)?;
+        for candidate in key.sharing_values(index)?.into_iter().filter(|candidate| candidate.table == table) {
+            let other = answer::answer(index, query, &candidate, answer.score, &key)?;
+            let by_chance = matches!(
+                other.weakness,
+                Some(Weakness::Year | Weakness::Boolean | Weakness::SmallDomain | Weakness::Measure)
+            );
+            let fits = is_same(&other.query_column, &other.column) && other.containment >= CONTAINED && !by_chance;
+            if fits && best.as_ref().is_none_or(|best| other.containment > best.containment) {
+                best = Some(other);
+            }
+        }
+    }
+    Ok(best)
 }
 
 /// Adds the best column of each table to `best`, with its score and context; columns that cannot be among the best `k` may be

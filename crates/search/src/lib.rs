@@ -30,7 +30,7 @@ pub use composite::{CompositeAnswers, CompositeOptions};
 pub use correlate::{CorrelateOptions, CorrelationAnswer, CorrelationAnswers};
 pub use join::{JoinAnswer, JoinOptions};
 pub use named_values::NamedValue;
-pub use query_table::QueryTable;
+pub use query_table::{QueryColumn, QueryTable};
 pub use record_search::{RecordAnswer, RecordAnswers, RecordQuery};
 pub use text_search::{SearchAnswer, SearchOptions};
 pub use union::{UnionAnswer, UnionOptions};

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::Result;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 use lakeward_sketch::normalise::Normaliser;
@@ -50,18 +51,18 @@ struct Column {
 }
 
 impl RowHashes {
-    /// Reads the first rows of the file `path`.
+    /// Reads the first rows of the file `path`, whose columns are `profiles`.
     ///
     /// # Errors
     /// Those of [`reader::open_path`].
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: &Path, profiles: &[ColumnProfile]) -> Result<Self> {
         let mut columns: Vec<Column> = Vec::new();
         let mut rows = 0;
-        let complete = read_batches(path, |batch, normalisers| {
+        let complete = read_batches(path, profiles, |batch, normalisers| {
             columns.resize_with(batch.num_columns(), Column::default);
             rows += batch.num_rows();
             for (place, column) in columns.iter_mut().enumerate() {
-                let Some(normaliser) = normalisers.of(batch, place) else { continue };
+                let Some(normaliser) = normalisers.get_mut(place) else { continue };
                 scan::for_each_cell(batch.column(place), |cell| column.hashes.push(cell_hash(cell, normaliser)))?;
             }
             Ok(())
@@ -74,21 +75,21 @@ impl RowHashes {
         Ok(Self { columns, rows, complete })
     }
 
-    /// Compares the table in the file `path` with this one on `aligned` columns: pairs (place here, place there), those that
-    /// differ most first.
+    /// Compares the table in the file `path`, whose columns are `profiles`, with this one on `aligned` columns: pairs (place here,
+    /// place there), those that differ most first.
     ///
     /// # Errors
     /// Those of [`reader::open_path`].
-    pub fn new_rows(&self, path: &Path, aligned: &[(usize, usize)]) -> Result<NewRows> {
+    pub fn new_rows(&self, path: &Path, profiles: &[ColumnProfile], aligned: &[(usize, usize)]) -> Result<NewRows> {
         let mut compared = 0;
         // Of the rows whose cells are all known here, one hash a row.
         let mut known: Vec<u64> = Vec::new();
-        let complete = read_batches(path, |batch, normalisers| {
+        let complete = read_batches(path, profiles, |batch, normalisers| {
             compared += batch.num_rows() as u64;
             let mut rows: Vec<(usize, u64)> = (0..batch.num_rows()).map(|row| (row, 0)).collect();
             for (own, other) in aligned {
                 let own = self.columns.get(*own).map_or(&[][..], |column| &column.different);
-                let Some(normaliser) = normalisers.of(batch, *other) else { continue };
+                let Some(normaliser) = normalisers.get_mut(*other) else { continue };
                 keep_known(batch.column(*other), normaliser, own, &mut rows)?;
             }
             known.extend(rows.into_iter().map(|(_, hash)| hash));
@@ -127,25 +128,16 @@ fn keep_known(array: &dyn Array, normaliser: &mut Normaliser, own: &[u64], rows:
     Ok(())
 }
 
-/// One normaliser a column, made when the first batch with its cells is looked at.
-#[derive(Default)]
-struct Normalisers {
-    made: Vec<Option<Normaliser>>,
-}
-
-impl Normalisers {
-    fn of(&mut self, batch: &RecordBatch, place: usize) -> Option<&mut Normaliser> {
-        self.made.resize_with(batch.num_columns(), || None);
-        let made = self.made.get_mut(place)?;
-        Some(made.get_or_insert_with(|| Normaliser::new(scan::date_order(batch.column(place)))))
-    }
-}
-
-/// Calls `each` with the first rows of the file `path`; whether they were all of the table.
-fn read_batches(path: &Path, mut each: impl FnMut(&RecordBatch, &mut Normalisers) -> Result<()>) -> Result<bool> {
+/// Calls `each` with the first rows of the file `path` and the normalisers of its columns; whether they were all of the table.
+fn read_batches(
+    path: &Path,
+    profiles: &[ColumnProfile],
+    mut each: impl FnMut(&RecordBatch, &mut [Normaliser]) -> Result<()>,
+) -> Result<bool> {
     let options = ReadOptions { max_rows: Some(MOST_ROWS), ..ReadOptions::default() };
     let mut reader = reader::open_path(path, &options)?;
-    let mut normalisers = Normalisers::default();
+    let mut normalisers: Vec<Normaliser> =
+        profiles.iter().map(|profile| Normaliser::new(profile.writing.clone())).collect();
     let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
         rows += batch.num_rows() as u64;
@@ -167,6 +159,7 @@ fn joined(row: u64, cell: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lakeward_lake::profile;
 
     #[test]
     fn rows_are_new_by_what_their_aligned_cells_mean() {
@@ -178,14 +171,18 @@ mod tests {
         };
         let own = write("own.csv", "city,year,people\nParis,2001,5\nLyon,2001,6\nNice,2002,\n");
         let other = write("other.csv", "n,Year,City\n5,2001,PARIS\n7,2002,Lyon\n6,2001,Lille\n,2002,Nice\n");
-        let own = RowHashes::read(&own).unwrap();
-        let of = |aligned: &[(usize, usize)]| own.new_rows(&other, aligned).unwrap();
+        let columns = |path: &Path| {
+            let mut reader = reader::open_path(path, &ReadOptions::default()).unwrap();
+            profile::profile(&scan::scan(reader.as_mut()).unwrap()).columns
+        };
+        let (own, theirs) = (RowHashes::read(&own, &columns(&own)).unwrap(), columns(&other));
+        let of = |aligned: &[(usize, usize)]| own.new_rows(&other, &theirs, aligned).unwrap();
         // Lyon and 2002 are both known, but not together.
         assert_eq!(of(&[(0, 2), (1, 1)]), NewRows { compared: 4, new: 2, complete: true });
         assert_eq!(of(&[(1, 1), (0, 2)]).new, 2);
         assert_eq!(of(&[(1, 1)]).new, 0);
         assert_eq!(of(&[(0, 2), (1, 1), (2, 0)]).new, 2);
         assert_eq!(of(&[(2, 2)]).new, 4);
-        assert!(own.new_rows(Path::new("nowhere.csv"), &[(0, 0)]).is_err());
+        assert!(own.new_rows(Path::new("nowhere.csv"), &theirs, &[(0, 0)]).is_err());
     }
 }

@@ -145,7 +145,8 @@ pub fn search(
     options: &UnionOptions<'_>,
 ) -> Result<Vec<UnionAnswer>> {
     let candidates = aligned(index, query, options)?;
-    let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
+    let own_rows =
+        if options.count_rows { RowHashes::read(&query.path, &query.entry.profile.columns).ok() } else { None };
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
 
@@ -268,7 +269,7 @@ fn answer(
                 complete: !entry.report.partial() && !query.entry.report.partial(),
             })
         }
-        Some(own) => file_path(lake, &entry.path).and_then(|path| own.new_rows(&path, &places)).ok(),
+        Some(own) => file_path(lake, &entry.path).and_then(|path| own.new_rows(&path, columns, &places)).ok(),
     };
     let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
     let extra =

@@ -1,92 +1,11 @@
-//! A sketch of a column from one pass over its cells, in bounded memory.
-//!
-//! The builder stores the distinct cells as written, each with the hash of its normal form, its count and its number: a repeated cell costs
-//! one hash and one probe, and only a new one is normalised. When there are more distinct values than fit, it halves the range of hashes it
-//! keeps (adaptive sampling: Wegman; Flajolet, Computing 43, 1990). What remains is every value whose hash is at most
-//! [`ColumnSketch::bound`], by the same rule in every column; so containment between two sampled columns is estimated on the range that
-//! both kept, and is exact if neither dropped any. Kinds, missing cells, extremes and moments are counted over all cells, dropped ones
-//! included.
+//! The summary of a column's cells, made by a [`super::ColumnSketchBuilder`].
 
-use std::hash::{BuildHasherDefault, Hasher};
+use super::normalise::{Kind, Normaliser, raw_hash};
+use super::number_summary::NumberSummary;
+use super::writing::Writing;
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::RawEntryMut;
-
-use super::normalise::{Kind, Normaliser, raw_hash, trimmed};
-use super::pattern::write_pattern;
-use super::temporal::DateOrder;
-
-/// Bounds on what a builder keeps.
-#[derive(Debug, Clone, Copy)]
-pub struct SketchLimits {
-    /// Distinct cells kept before sampling begins.
-    pub exact_values: usize,
-    /// Bytes of distinct cells kept as text, in order of appearance.
-    pub text_bytes: usize,
-    /// Cells kept as text for showing matches: those with the smallest hashes, so that two columns keep the same values.
-    pub sample_values: usize,
-}
-
-impl Default for SketchLimits {
-    fn default() -> Self {
-        Self { exact_values: 1 << 17, text_bytes: 64 << 10, sample_values: 48 }
-    }
-}
-
-/// Maximum bytes of a sample cell; longer ones are cut.
-const LONGEST_SHOWN: usize = 120;
-/// Distinct cells whose format is recorded.
-const PATTERNED_VALUES: usize = 1024;
-/// Maximum number of different formats.
-const MOST_PATTERNS: usize = 32;
 /// Number of most frequent cells reported.
-const TOP_VALUES: usize = 10;
-/// A frequent cell that came after the text budget was used up is kept once it has occurred this often.
-const FREQUENT: u32 = 16;
-const NO_TEXT: u32 = u32::MAX;
-
-#[derive(Clone)]
-struct Entry {
-    hash: u64,
-    number: f64,
-    count: u32,
-    text: u32,
-    kind: Kind,
-}
-
-/// One cell as its column's sketch knows it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// Hash of the normal form; 0 if the cell is missing, [`Cell::NA`] if it is written `NA`.
-    pub hash: u64,
-    /// The number, or the days of a date; NaN if there is none.
-    pub number: f64,
-}
-
-impl Cell {
-    /// A missing cell.
-    pub const MISSING: Self = Self { hash: 0, number: f64::NAN };
-    /// The hash of a cell written `NA`, which is missing except in a column of codes.
-    pub const NA: u64 = 1;
-}
-
-/// The keys are hashes already.
-#[derive(Default, Clone)]
-struct PassThrough(u64);
-
-impl Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
+pub(super) const TOP_VALUES: usize = 10;
 
 /// The summary of a column's cells, in bounded space.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -113,8 +32,11 @@ pub struct ColumnSketch {
     pub ascending: bool,
     /// Text cells that are digits with a leading zero.
     pub leading_zeros: u64,
-    /// Cells written `NA`, which count as missing until [`ColumnSketch::count_na_as_code`] is called.
-    pub na_cells: u64,
+    /// How its cells were read.
+    pub writing: Writing,
+    /// Cells with a mark of a gap in them, as written, with their counts, most frequent first. They count as missing unless
+    /// [`ColumnSketch::keep_words`] says otherwise.
+    pub markers: Vec<(String, u64)>,
     /// Longest cell in bytes.
     pub longest: u64,
     /// Mean length of the present cells in bytes.
@@ -129,21 +51,6 @@ pub struct ColumnSketch {
     pub text: String,
 }
 
-/// Order statistics and moments of a column's numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NumberSummary {
-    /// Smallest.
-    pub min: f64,
-    /// Greatest.
-    pub max: f64,
-    /// Arithmetic mean over cells.
-    pub mean: f64,
-    /// Population standard deviation over cells.
-    pub deviation: f64,
-    /// The 5th, 25th, 50th, 75th and 95th percentile over the kept cells.
-    pub quantiles: [f64; 5],
-}
-
 impl ColumnSketch {
     /// Cells that are not missing.
     pub fn present(&self) -> u64 {
@@ -155,456 +62,45 @@ impl ColumnSketch {
         self.bound == u64::MAX
     }
 
-    /// Counts the cells written `NA` as an ordinary value: Namibia among countries, North America among continents.
-    pub fn count_na_as_code(&mut self) {
-        const NA: &str = "NA";
-        let cells = std::mem::take(&mut self.na_cells);
-        if cells == 0 {
-            return;
+    /// Counts the cells that are one of `words`, upper and lower case aside, as values: Namibia among countries, `None` among treatments.
+    pub fn keep_words(&mut self, words: Vec<String>) {
+        self.writing.words.extend(words);
+        let kept = |(marker, _): &(String, u64)| self.writing.keeps(marker);
+        let (kept, markers) = std::mem::take(&mut self.markers).into_iter().partition(kept);
+        self.markers = markers;
+        let mut normaliser = Normaliser::new(self.writing.clone());
+        for (word, cells) in kept {
+            self.count_word(word.as_str(), cells, normaliser.value(&word).hash);
         }
+    }
+
+    fn count_word(&mut self, word: &str, cells: u64, hash: u64) {
         let before = self.present();
         self.kinds[Kind::Null as usize] -= cells;
         self.kinds[Kind::Text as usize] += cells;
-        let hash = Normaliser::default().word(NA).hash;
         let place = self.hashes.partition_point(|kept| *kept < hash);
         let all_shown = self.samples.len() as u64 >= self.distinct;
         self.distinct += u64::from(self.hashes.get(place) != Some(&hash));
         if hash <= self.bound {
             self.hashes.insert(place, hash);
-            self.variants.insert(place, raw_hash(NA) as u32);
+            self.variants.insert(place, raw_hash(word) as u32);
         }
         let distinct = self.distinct.max(1) as f64;
         self.multiplicity = self.present() as f64 / distinct;
         self.most_frequent = self.most_frequent.max(cells);
         self.mean_length =
-            (self.mean_length * before as f64 + (NA.len() as u64 * cells) as f64) / self.present() as f64;
-        self.longest = self.longest.max(NA.len() as u64);
+            (self.mean_length * before as f64 + (word.len() as u64 * cells) as f64) / self.present() as f64;
+        self.longest = self.longest.max(word.len() as u64);
         let place = self.top.partition_point(|(_, count)| *count >= cells);
-        self.top.insert(place, (NA.to_string(), cells));
+        self.top.insert(place, (word.to_string(), cells));
         self.top.truncate(TOP_VALUES);
         let place = self.samples.partition_point(|(kept, _)| *kept < hash);
         let known = self.samples.get(place).is_some_and(|(kept, _)| *kept == hash);
         if !known && (place < self.samples.len() || all_shown) {
-            self.samples.insert(place, (hash, NA.to_string()));
+            self.samples.insert(place, (hash, word.to_string()));
             if !all_shown {
                 self.samples.pop();
             }
-        }
-        self.text.push_str(NA);
-        self.text.push('\n');
-    }
-}
-
-/// Builds a [`ColumnSketch`] from cells in row order.
-#[derive(Clone)]
-pub struct ColumnSketchBuilder {
-    limits: SketchLimits,
-    normaliser: Normaliser,
-    entries: HashMap<u64, Entry, BuildHasherDefault<PassThrough>>,
-    bound: u64,
-    rows: u64,
-    kinds: [u64; Kind::COUNT],
-    text: String,
-    /// Ascending by hash.
-    samples: Vec<(u64, String)>,
-    patterns: Vec<(String, u32)>,
-    patterned: u32,
-    pattern: String,
-    /// Of the numbers, then of the days; dates are separate so that a stray year among them does not count as a day.
-    moments: [Moments; 2],
-    previous: f64,
-    ascending: bool,
-    leading_zeros: u64,
-    na_cells: u64,
-    longest: u64,
-    length_sum: u64,
-}
-
-/// Sums of numbers, shifted by the first one for precision.
-#[derive(Default, Clone)]
-struct Moments {
-    count: u64,
-    shift: f64,
-    sum: f64,
-    squares: f64,
-    min: f64,
-    max: f64,
-}
-
-impl Moments {
-    fn add(&mut self, number: f64) {
-        if self.count == 0 {
-            (self.shift, self.min, self.max) = (number, number, number);
-        }
-        let offset = number - self.shift;
-        self.count += 1;
-        self.sum += offset;
-        self.squares += offset * offset;
-        self.min = self.min.min(number);
-        self.max = self.max.max(number);
-    }
-}
-
-impl ColumnSketchBuilder {
-    /// A builder for a column that writes its dates in `date_order`.
-    pub fn new(limits: SketchLimits, date_order: DateOrder) -> Self {
-        Self {
-            limits,
-            normaliser: Normaliser::new(date_order),
-            entries: HashMap::default(),
-            bound: u64::MAX,
-            rows: 0,
-            kinds: [0; Kind::COUNT],
-            text: String::new(),
-            samples: Vec::new(),
-            patterns: Vec::new(),
-            patterned: 0,
-            pattern: String::new(),
-            moments: Default::default(),
-            previous: f64::NEG_INFINITY,
-            ascending: true,
-            leading_zeros: 0,
-            na_cells: 0,
-            longest: 0,
-            length_sum: 0,
-        }
-    }
-
-    /// Makes room for the distinct cells of about `rows` more rows.
-    pub fn expect(&mut self, rows: usize) {
-        const MOST: usize = 128;
-        self.entries.reserve(rows.min(MOST));
-    }
-
-    /// Number of distinct cells currently stored.
-    pub fn held_values(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Adds `count` missing cells.
-    pub fn push_missing(&mut self, count: u64) {
-        self.rows += count;
-        self.kinds[Kind::Null as usize] += count;
-    }
-
-    /// Adds the next cell, and returns what it is.
-    pub fn push(&mut self, raw: &str) -> Cell {
-        let cell = trimmed(raw);
-        if cell.is_empty() {
-            self.push_missing(1);
-            return Cell::MISSING;
-        }
-        let key = raw_hash(cell);
-        let (kind, hash, number, fresh) = match self.entries.raw_entry_mut().from_key_hashed_nocheck(key, &key) {
-            RawEntryMut::Occupied(mut occupied) => {
-                let entry = occupied.get_mut();
-                entry.count = entry.count.saturating_add(1);
-                if entry.count == FREQUENT && entry.text == NO_TEXT {
-                    entry.text = keep_text(&mut self.text, cell, self.limits.text_bytes * 5 / 4);
-                }
-                (entry.kind, entry.hash, entry.number, false)
-            }
-            RawEntryMut::Vacant(vacant) => {
-                let value = self.normaliser.value(cell);
-                if value.hash <= self.bound {
-                    let text = keep_text(&mut self.text, cell, self.limits.text_bytes);
-                    let entry = Entry { hash: value.hash, number: value.number, count: 1, text, kind: value.kind };
-                    vacant.insert_hashed_nocheck(key, key, entry);
-                }
-                if value.kind != Kind::Null {
-                    keep_sample(&mut self.samples, value.hash, cell, self.limits.sample_values);
-                }
-                (value.kind, value.hash, value.number, true)
-            }
-        };
-        self.rows += 1;
-        self.kinds[kind as usize] += 1;
-        if kind == Kind::Null {
-            self.na_cells += u64::from(cell == "NA");
-            return Cell { hash: if cell == "NA" { Cell::NA } else { 0 }, ..Cell::MISSING };
-        }
-        self.longest = self.longest.max(cell.len() as u64);
-        self.length_sum += cell.len() as u64;
-        if !number.is_nan() {
-            self.ascending &= number > self.previous;
-            self.previous = number;
-            self.moments[usize::from(!kind.is_number())].add(number);
-        } else if cell.as_bytes()[0] == b'0' && cell.len() > 1 && cell.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.leading_zeros += 1;
-        }
-        if fresh {
-            self.note_pattern(cell);
-            if self.entries.len() > self.limits.exact_values {
-                self.halve();
-            }
-        }
-        Cell { hash, number }
-    }
-
-    /// Drops the upper half of the values kept, by hash.
-    pub fn halve(&mut self) {
-        let mut hashes: Vec<u64> = self.entries.values().map(|entry| entry.hash).collect();
-        if hashes.len() < 2 {
-            return;
-        }
-        let middle = hashes.len() / 2;
-        let (_, median, _) = hashes.select_nth_unstable(middle);
-        let bound = *median;
-        self.bound = bound.min(self.bound.saturating_sub(1));
-        let bound = self.bound;
-        self.entries.retain(|_, entry| entry.hash <= bound);
-    }
-
-    fn note_pattern(&mut self, cell: &str) {
-        if self.patterned as usize >= PATTERNED_VALUES {
-            return;
-        }
-        self.patterned += 1;
-        write_pattern(cell, &mut self.pattern);
-        if let Some((_, count)) = self.patterns.iter_mut().find(|(known, _)| *known == self.pattern) {
-            *count += 1;
-        } else if self.patterns.len() < MOST_PATTERNS {
-            self.patterns.push((self.pattern.clone(), 1));
-        }
-    }
-
-    /// The summary of all cells pushed.
-    pub fn finish(self) -> ColumnSketch {
-        let mut present: Vec<(u64, u32, u32)> = Vec::with_capacity(self.entries.len());
-        let mut numbers: Vec<(f64, u32)> = Vec::new();
-        let dated = self.moments[1].count > self.moments[0].count;
-        let moments = &self.moments[usize::from(dated)];
-        for (key, entry) in &self.entries {
-            if entry.kind != Kind::Null {
-                present.push((entry.hash, *key as u32, entry.count));
-            }
-            if !entry.number.is_nan() && entry.kind.is_number() != dated {
-                numbers.push((entry.number, entry.count));
-            }
-        }
-        present.sort_unstable();
-        let (kept_distinct, most_frequent) = distinct_values(&present);
-        let kept_cells: u64 = present.iter().map(|(_, _, count)| u64::from(*count)).sum();
-        let share = self.bound as f64 / u64::MAX as f64;
-        let distinct =
-            if self.bound == u64::MAX { kept_distinct } else { (kept_distinct as f64 / share).round() as u64 };
-        let cells = self.rows - self.kinds[Kind::Null as usize];
-        let top = self.top_values();
-        ColumnSketch {
-            rows: self.rows,
-            kinds: self.kinds,
-            bound: self.bound,
-            distinct: distinct.min(cells),
-            multiplicity: if kept_distinct == 0 { 0.0 } else { kept_cells as f64 / kept_distinct as f64 },
-            most_frequent,
-            numbers: summarise(moments, &mut numbers),
-            ascending: self.ascending && moments.count > 1,
-            leading_zeros: self.leading_zeros,
-            na_cells: self.na_cells,
-            longest: self.longest,
-            mean_length: if cells == 0 { 0.0 } else { self.length_sum as f64 / cells as f64 },
-            patterns: shares(self.patterns, self.patterned),
-            top,
-            samples: self.samples,
-            text: self.text,
-            variants: present.iter().map(|(_, variant, _)| *variant).collect(),
-            hashes: present.into_iter().map(|(hash, _, _)| hash).collect(),
-        }
-    }
-
-    fn top_values(&self) -> Vec<(String, u64)> {
-        let mut top: Vec<(u64, u32)> = self
-            .entries
-            .values()
-            .filter(|entry| entry.kind != Kind::Null && entry.text != NO_TEXT)
-            .map(|entry| (u64::from(entry.count), entry.text))
-            .collect();
-        let by_count = |a: &(u64, u32), b: &(u64, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
-        if top.len() > TOP_VALUES {
-            top.select_nth_unstable_by(TOP_VALUES, by_count);
-            top.truncate(TOP_VALUES);
-        }
-        top.sort_unstable_by(by_count);
-        let shown = |offset: u32| {
-            let rest = &self.text[offset as usize..];
-            rest[..rest.find('\n').unwrap_or(rest.len())].to_string()
-        };
-        top.into_iter().map(|(count, offset)| (shown(offset), count)).collect()
-    }
-}
-
-/// Number of distinct hashes in a list sorted by hash, and the cells of the most frequent one.
-fn distinct_values(present: &[(u64, u32, u32)]) -> (u64, u64) {
-    let (mut distinct, mut most_frequent) = (0, 0);
-    for group in present.chunk_by(|a, b| a.0 == b.0) {
-        distinct += 1;
-        most_frequent = most_frequent.max(group.iter().map(|(_, _, count)| u64::from(*count)).sum());
-    }
-    (distinct, most_frequent)
-}
-
-/// Appends a cell to the stored text, one line each; returns its offset, or [`NO_TEXT`] if the limit is reached.
-fn keep_text(text: &mut String, cell: &str, limit: usize) -> u32 {
-    let shown = shortened(cell);
-    if text.len() + shown.len() + 1 > limit {
-        return NO_TEXT;
-    }
-    let offset = text.len() as u32;
-    if memchr::memchr2(b'\n', b'\r', shown.as_bytes()).is_none() {
-        text.push_str(shown);
-        text.push('\n');
-        return offset;
-    }
-    for (place, line) in shown.split(['\n', '\r']).filter(|line| !line.is_empty()).enumerate() {
-        if place > 0 {
-            text.push(' ');
-        }
-        text.push_str(line);
-    }
-    text.push('\n');
-    offset
-}
-
-fn keep_sample(samples: &mut Vec<(u64, String)>, hash: u64, cell: &str, limit: usize) {
-    let full = samples.len() >= limit;
-    if full && samples.last().is_none_or(|(greatest, _)| hash >= *greatest) {
-        return;
-    }
-    let Err(place) = samples.binary_search_by_key(&hash, |(kept, _)| *kept) else { return };
-    if full {
-        samples.pop();
-    }
-    samples.insert(place, (hash, shortened(cell).to_string()));
-}
-
-fn shortened(cell: &str) -> &str {
-    &cell[..cell.floor_char_boundary(LONGEST_SHOWN)]
-}
-
-fn shares(patterns: Vec<(String, u32)>, total: u32) -> Vec<(String, f64)> {
-    let share = |count: u32| f64::from(count) / f64::from(total.max(1));
-    let mut shares: Vec<(String, f64)> = patterns.into_iter().map(|(pattern, count)| (pattern, share(count))).collect();
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    shares.truncate(5);
-    shares
-}
-
-fn summarise(moments: &Moments, numbers: &mut [(f64, u32)]) -> Option<NumberSummary> {
-    if moments.count == 0 {
-        return None;
-    }
-    numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = numbers.iter().map(|(_, count)| f64::from(*count)).sum();
-    let mut quantiles = [moments.min; 5];
-    let mut place = 0;
-    let mut cumulative = 0.0;
-    for (quantile, share) in quantiles.iter_mut().zip([0.05, 0.25, 0.5, 0.75, 0.95]) {
-        while place < numbers.len() && cumulative + f64::from(numbers[place].1) < share * total {
-            cumulative += f64::from(numbers[place].1);
-            place += 1;
-        }
-        *quantile = numbers.get(place).or(numbers.last()).map_or(moments.min, |(number, _)| *number);
-    }
-    let count = moments.count as f64;
-    let offset = moments.sum / count;
-    let variance = (moments.squares / count - offset * offset).max(0.0);
-    Some(NumberSummary {
-        min: moments.min,
-        max: moments.max,
-        mean: moments.shift + offset,
-        deviation: variance.sqrt(),
-        quantiles,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sketch_of<S: AsRef<str>>(cells: impl IntoIterator<Item = S>, limits: SketchLimits) -> ColumnSketch {
-        let mut builder = ColumnSketchBuilder::new(limits, DateOrder::Unknown);
-        for cell in cells {
-            builder.push(cell.as_ref());
-        }
-        builder.finish()
-    }
-
-    #[test]
-    fn cells_are_counted_by_kind_and_by_meaning() {
-        let sketch = sketch_of(["1", "2", "2.0", " 2", "", "NA", "x", "X*"], SketchLimits::default());
-        assert_eq!((sketch.rows, sketch.present(), sketch.distinct), (8, 6, 3));
-        assert_eq!((sketch.kinds[Kind::Integer as usize], sketch.kinds[Kind::Float as usize]), (3, 1));
-        assert_eq!(sketch.kinds[Kind::Text as usize], 2);
-        assert_eq!(sketch.most_frequent, 3);
-        assert_eq!(sketch.multiplicity, 2.0);
-        let numbers = sketch.numbers.expect("numbers");
-        assert_eq!((numbers.min, numbers.max, numbers.mean), (1.0, 2.0, 1.75));
-        assert_eq!(sketch.top[0], ("2".to_string(), 2));
-        assert_eq!(sketch.hashes.len(), 5, "`2`, `2.0`, `1`, `x`, `X*`");
-    }
-
-    #[test]
-    fn beyond_the_cap_distinct_counts_are_estimates_and_the_rest_stays_exact() {
-        let limits = SketchLimits { exact_values: 1000, ..SketchLimits::default() };
-        let cells: Vec<String> = (0..50_000).map(|i| format!("v{}", i % 20_000)).collect();
-        let sketch = sketch_of(&cells, limits);
-        assert!(!sketch.is_exact());
-        assert!(sketch.hashes.len() <= 1000);
-        assert!((sketch.distinct as f64 - 20_000.0).abs() < 3_000.0, "{}", sketch.distinct);
-        assert!((sketch.multiplicity - 2.5).abs() < 0.3, "{}", sketch.multiplicity);
-        assert_eq!(sketch.rows, 50_000);
-        assert!(sketch.hashes.iter().all(|hash| *hash <= sketch.bound));
-    }
-
-    #[test]
-    fn two_columns_keep_the_same_samples_of_what_they_share() {
-        let limits = SketchLimits { exact_values: 500, sample_values: 16, ..SketchLimits::default() };
-        let a = sketch_of((0..4000).map(|i| format!("v{i}")), limits);
-        let b = sketch_of((0..4000).map(|i| format!("V{i}")), limits);
-        let hashes = |sketch: &ColumnSketch| sketch.samples.iter().map(|(hash, _)| *hash).collect::<Vec<_>>();
-        assert_eq!(hashes(&a), hashes(&b));
-    }
-
-    #[test]
-    fn na_becomes_a_value_like_any_other() {
-        let cells = ["ZA", "NA", "BW", "NA", "", "BW"];
-        let mut sketch = sketch_of(cells, SketchLimits::default());
-        assert_eq!((sketch.present(), sketch.distinct, sketch.na_cells), (3, 2, 2));
-        sketch.count_na_as_code();
-        let plain = sketch_of(cells.map(|cell| if cell == "NA" { "NB" } else { cell }), SketchLimits::default());
-        assert_eq!((sketch.rows, sketch.present(), sketch.distinct), (plain.rows, plain.present(), plain.distinct));
-        assert_eq!((sketch.multiplicity, sketch.most_frequent), (plain.multiplicity, plain.most_frequent));
-        assert_eq!((sketch.mean_length, sketch.samples.len()), (plain.mean_length, plain.samples.len()));
-        assert!(sketch.hashes.is_sorted() && sketch.hashes.len() == sketch.variants.len());
-        assert!(sketch.top.contains(&("NA".to_string(), 2)));
-        assert!(sketch.hashes.contains(&Normaliser::default().word("NA").hash));
-    }
-
-    #[test]
-    fn days_and_plain_numbers_are_summed_apart() {
-        let dates = ["2001-01-05", "2001-01-07", "1935"];
-        let numbers = sketch_of(dates, SketchLimits::default()).numbers.expect("days");
-        assert_eq!(numbers.max - numbers.min, 2.0);
-        let figures = ["5", "7", "2001-01-05"];
-        let numbers = sketch_of(figures, SketchLimits::default()).numbers.expect("numbers");
-        assert_eq!((numbers.min, numbers.max, numbers.mean), (5.0, 7.0, 6.0));
-    }
-
-    #[test]
-    fn quantiles_weigh_cells() {
-        let sketch = sketch_of((0..=100).map(|i| i.to_string()), SketchLimits::default());
-        let numbers = sketch.numbers.expect("numbers");
-        assert_eq!(numbers.quantiles, [5.0, 25.0, 50.0, 75.0, 95.0]);
-        assert!(sketch.ascending);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn distinct_is_exact_under_the_cap(values in proptest::collection::vec(0u32..500, 0..2000)) {
-            let sketch = sketch_of(values.iter().map(|v| format!("k{v}")), SketchLimits::default());
-            let expected: std::collections::BTreeSet<u32> = values.iter().copied().collect();
-            proptest::prop_assert_eq!(sketch.distinct, expected.len() as u64);
-            proptest::prop_assert!(sketch.is_exact());
         }
     }
 }

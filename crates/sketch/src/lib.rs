@@ -5,15 +5,24 @@
 
 pub mod approximate;
 pub mod column;
+mod column_builder;
+mod difference;
+mod fold;
 mod integer_hash;
 pub mod minhash;
 pub mod normalise;
 pub mod number;
+mod number_summary;
 pub mod pattern;
 pub mod signature;
 pub mod temporal;
 pub mod value_hash;
+pub mod writing;
 
 pub use approximate::{ApproximateForm, Variation};
-pub use column::{ColumnSketch, ColumnSketchBuilder};
-pub use normalise::{Difference, Kind, Normaliser, Value};
+pub use column::ColumnSketch;
+pub use column_builder::{Cell, ColumnSketchBuilder, SketchLimits};
+pub use difference::Difference;
+pub use normalise::{Kind, Normaliser, Value};
+pub use number_summary::NumberSummary;
+pub use writing::Writing;

@@ -3,18 +3,16 @@
 //! Numbers and dates are converted to one canonical text ([`super::number`], [`super::temporal`]). Other text loses accidental variation:
 //! case, accents, Unicode compatibility forms, spaces, punctuation, trailing footnote marks, and, for values made of words only, the order
 //! of the words (`Last, First`). Codes keep their leading zeros, signs and order. The raw form is never replaced, only compared beside its
-//! normal form; [`Difference`] names the variation that normalisation removed.
-
-use std::fmt;
+//! normal form; [`super::Difference`] names the variation that normalisation removed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::fold::fold_text;
 use super::number::{self, Unit};
-use super::temporal::{DateOrder, parse_date};
+use super::temporal::parse_date;
+use super::writing::Writing;
 
 /// The kind of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -74,8 +72,7 @@ const MOST_REORDERED_WORDS: usize = 8;
 /// Turns cells into [`Value`]s; reuses its buffers between calls, so that no cell allocates.
 #[derive(Debug, Default, Clone)]
 pub struct Normaliser {
-    /// How the column writes ambiguous dates.
-    pub date_order: DateOrder,
+    writing: Writing,
     digits: String,
     normal: String,
     folded: String,
@@ -83,9 +80,9 @@ pub struct Normaliser {
 }
 
 impl Normaliser {
-    /// A normaliser for a column that writes its dates in `date_order`.
-    pub fn new(date_order: DateOrder) -> Self {
-        Self { date_order, ..Self::default() }
+    /// A normaliser for a column that writes its values like this.
+    pub fn new(writing: impl Into<Writing>) -> Self {
+        Self { writing: writing.into(), ..Self::default() }
     }
 
     /// The normal form of `raw`, valid until the next call; empty for a missing value.
@@ -106,13 +103,6 @@ impl Normaliser {
         Some(&self.normal)
     }
 
-    /// [`Normaliser::distinct_text`] of a cell treated as a word, as by [`Normaliser::word`].
-    pub fn distinct_word(&mut self, raw: &str) -> &str {
-        self.word(raw);
-        self.set_words_apart(false, Kind::Text);
-        &self.normal
-    }
-
     fn set_words_apart(&mut self, unfolded: bool, kind: Kind) {
         if kind != Kind::Text {
             return;
@@ -126,18 +116,11 @@ impl Normaliser {
         }
     }
 
-    /// Normalises one cell as a word, even if it reads like a missing value: `NA` is Namibia among country codes.
-    pub fn word(&mut self, raw: &str) -> Value {
-        self.normal.clear();
-        self.fold(raw.trim());
-        Value { kind: Kind::Text, hash: tagged_hash(self.normal.as_bytes(), Tag::Text), number: f64::NAN }
-    }
-
     /// Normalises one cell.
     pub fn value(&mut self, raw: &str) -> Value {
         let cell = trimmed(raw);
         self.normal.clear();
-        if is_missing(cell) {
+        if self.writing.is_missing(cell) {
             return Value::NULL;
         }
         if cell.len() > LONGEST_FOLDED {
@@ -162,7 +145,7 @@ impl Normaliser {
     }
 
     fn number_or_date(&mut self, cell: &str) -> Option<Value> {
-        if let Some(number) = number::parse_plain(cell) {
+        if let Some(number) = self.writing.plain_number(cell) {
             self.normal.push_str(number.canonical);
             let kind = if number.integer { Kind::Integer } else { Kind::Float };
             return Some(Value {
@@ -171,7 +154,7 @@ impl Normaliser {
                 number: number.value,
             });
         }
-        if let Some(number) = number::parse_number(cell, &mut self.digits) {
+        if let Some(number) = self.writing.number(cell, &mut self.digits) {
             number::write_canonical(&number, &self.digits, &mut self.normal);
             let kind = match number.unit {
                 Unit::Percent => Kind::Percent,
@@ -181,7 +164,7 @@ impl Normaliser {
             };
             return Some(Value { kind, hash: tagged_hash(self.normal.as_bytes(), Tag::Number), number: number.value });
         }
-        let moment = parse_date(cell, self.date_order)?;
+        let moment = parse_date(cell, self.writing.dates)?;
         moment.write_iso(&mut self.normal);
         let kind = if moment.second > 0 { Kind::DateTime } else { Kind::Date };
         let day = days_from_epoch(moment.year, moment.month, moment.day.max(1));
@@ -219,76 +202,6 @@ impl Normaliser {
     }
 }
 
-/// Appends the folded words of `text` to `out`, in order: without case, accents and punctuation, separated by single spaces.
-pub(super) fn fold_text(text: &str, out: &mut String) {
-    if text.is_ascii() {
-        return fold_ascii(text.as_bytes(), out);
-    }
-    // Decomposed to separate accents, composed again so that scripts which need their marks keep them.
-    let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
-    fold_chars(letters, out);
-}
-
-/// Lower-cased characters without punctuation: separators become one space, apostrophes are dropped, `&` becomes `and`; signs with a
-/// meaning are kept (`+`, `#`, `%`, `<`, `>`, `=`, a minus before a digit or at the very end as in the grade `A-`).
-fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
-    let mut chars = chars.peekable();
-    let mut previous = ' ';
-    while let Some(c) = chars.next() {
-        let kept = match c {
-            _ if c.is_alphanumeric() || is_combining_mark(c) => Some(c),
-            '\'' | '’' | '‘' | 'ʼ' | '`' => continue,
-            '&' => {
-                out.push_str(if previous == ' ' { "and " } else { " and " });
-                previous = ' ';
-                continue;
-            }
-            '+' | '#' | '%' | '<' | '>' | '=' | '$' | '€' | '£' | '¥' | '°' => Some(c),
-            '-' | '−' => {
-                let next = chars.peek().copied();
-                let sign = previous == ' ' && next.is_some_and(|next| next.is_ascii_digit());
-                let grade = next.is_none() && previous.is_alphanumeric();
-                (sign || grade).then_some('-')
-            }
-            _ => None,
-        };
-        match kept {
-            Some(c) => out.push(c),
-            None if previous == ' ' => continue,
-            None => out.push(' '),
-        }
-        previous = kept.unwrap_or(' ');
-    }
-}
-
-/// [`fold_chars`] for ASCII, the most frequent case: the same rules byte by byte.
-fn fold_ascii(text: &[u8], out: &mut String) {
-    out.reserve(text.len());
-    let mut previous = b' ';
-    for (at, &byte) in text.iter().enumerate() {
-        let kept = match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'+' | b'#' | b'%' | b'<' | b'>' | b'=' | b'$' => byte,
-            b'A'..=b'Z' => byte.to_ascii_lowercase(),
-            b'\'' | b'`' => continue,
-            b'&' => {
-                out.push_str(if previous == b' ' { "and" } else { " and" });
-                b' '
-            }
-            b'-' => {
-                let next = text.get(at + 1);
-                let sign = previous == b' ' && next.is_some_and(u8::is_ascii_digit);
-                let grade = next.is_none() && previous.is_ascii_alphanumeric();
-                if sign || grade { b'-' } else { b' ' }
-            }
-            _ => b' ',
-        };
-        if kept != b' ' || previous != b' ' || byte == b'&' {
-            out.push(char::from(kept));
-        }
-        previous = kept;
-    }
-}
-
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub(super) enum Tag {
@@ -322,28 +235,6 @@ pub fn trimmed(raw: &str) -> &str {
 /// Hash of a trimmed cell as written; equal exactly for cells that are written alike.
 pub fn raw_hash(cell: &str) -> u64 {
     xxh3_64(cell.as_bytes())
-}
-
-/// Whether a trimmed cell marks a missing value.
-pub fn is_missing(cell: &str) -> bool {
-    const WORDS: [&str; 11] = ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
-    if cell.is_empty() {
-        return true;
-    }
-    if cell.len() > 9 {
-        return false;
-    }
-    match cell.as_bytes()[0] {
-        b'-' | b'.' | b'?' | b':' | b'_' | b'*' => {
-            cell.bytes().all(|byte| byte == cell.as_bytes()[0]) && (cell.len() <= 3 && cell.as_bytes()[0] != b'*')
-        }
-        b'\\' => cell == "\\N",
-        0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
-        // `Na` is sodium and `Nan` a first name; missing values are written `NA`, `na`, `NaN` or `nan`.
-        b'N' if matches!(cell, "Na" | "Nan") => false,
-        b'n' | b'N' | b'#' | b'(' | b'<' | b'm' | b'M' => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
-        _ => false,
-    }
 }
 
 /// `cell` without trailing footnote marks: `[1]`, `[note 2]`, `*`, `†`, `‡`, `§`, `¶`, superscript digits.
@@ -383,78 +274,6 @@ fn days_from_epoch(year: u16, month: u8, day: u8) -> f64 {
     (era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year) as f64
 }
 
-/// What normalisation removed between two cells with the same normal form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Difference {
-    /// Spaces only.
-    Spaces,
-    /// Upper and lower case.
-    Case,
-    /// A trailing footnote mark.
-    FootnoteMark,
-    /// Accents or Unicode compatibility forms.
-    Accents,
-    /// Punctuation.
-    Punctuation,
-    /// The order of the words, as in `Last, First`.
-    WordOrder,
-    /// The style of a number.
-    NumberStyle,
-    /// The style of a date.
-    DateStyle,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Difference::Spaces => "spaces",
-            Difference::Case => "case",
-            Difference::FootnoteMark => "footnote marks",
-            Difference::Accents => "accents",
-            Difference::Punctuation => "punctuation",
-            Difference::WordOrder => "word order",
-            Difference::NumberStyle => "number style",
-            Difference::DateStyle => "date style",
-        })
-    }
-}
-
-impl Difference {
-    /// The strongest difference between two cells of equal normal form; `None` if they are written alike.
-    pub fn between(a: &str, b: &str, normaliser: &mut Normaliser) -> Option<Self> {
-        let (a, b) = (a.trim(), b.trim());
-        if a == b {
-            return None;
-        }
-        match normaliser.value(a).kind {
-            Kind::Date | Kind::DateTime => return Some(Difference::DateStyle),
-            kind if kind.is_number() => return Some(Difference::NumberStyle),
-            _ => {}
-        }
-        let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (a, b) = (spaced(a), spaced(b));
-        if a == b {
-            return Some(Difference::Spaces);
-        }
-        let (a, b) = (a.to_lowercase(), b.to_lowercase());
-        if a == b {
-            return Some(Difference::Case);
-        }
-        let (a, b) = (without_footnotes(&a).to_string(), without_footnotes(&b).to_string());
-        if a == b {
-            return Some(Difference::FootnoteMark);
-        }
-        let plain = |text: &str| text.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>();
-        let (a, b) = (plain(&a), plain(&b));
-        if a == b {
-            return Some(Difference::Accents);
-        }
-        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-        Some(if letters(&a) == letters(&b) { Difference::Punctuation } else { Difference::WordOrder })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -464,14 +283,6 @@ mod tests {
     }
 
     proptest::proptest! {
-        #[test]
-        fn ascii_is_folded_like_any_text(text in "[ -~\\t]{0,24}|[-&' aA1]{0,10}") {
-            let (mut short, mut long) = (String::new(), String::new());
-            fold_ascii(text.as_bytes(), &mut short);
-            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut long);
-            proptest::prop_assert_eq!(short, long);
-        }
-
         #[test]
         fn cells_are_trimmed_like_any_text(cell in "[ \\t\u{a0}a-cé]{0,6}") {
             proptest::prop_assert_eq!(trimmed(&cell), cell.trim());
@@ -526,16 +337,6 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_not_words() {
-        for cell in ["", " ", "NA", "n/a", "-", "--", "…", "null", "NaN", "\\N", "..", "?"] {
-            assert_eq!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
-        }
-        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N", "Na", "Nan"] {
-            assert_ne!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
-        }
-    }
-
-    #[test]
     fn words_that_read_like_numbers_are_set_apart() {
         let mut normaliser = Normaliser::default();
         let mut form = |cell: &str| normaliser.distinct_text(cell).map(str::to_string);
@@ -549,26 +350,8 @@ mod tests {
         assert_ne!(form(folded.trim_start_matches('\'')), Some(folded));
         let digits = format!("1{}", "0".repeat(300));
         assert_ne!(form("1e300"), form(&digits));
-        assert_eq!(normaliser.distinct_word("NA"), "na");
-    }
-
-    #[test]
-    fn a_difference_is_named() {
-        let mut normaliser = Normaliser::default();
-        for (a, b, expected) in [
-            ("x", "x", None),
-            ("New York", "New  York", Some(Difference::Spaces)),
-            ("New York", "NEW YORK", Some(Difference::Case)),
-            ("Spain[3]", "spain", Some(Difference::FootnoteMark)),
-            ("Spain*", "Spain", Some(Difference::FootnoteMark)),
-            ("Málaga", "Malaga", Some(Difference::Accents)),
-            ("St. Louis", "St Louis", Some(Difference::Punctuation)),
-            ("Smith, John", "John Smith", Some(Difference::WordOrder)),
-            ("1,000", "1000", Some(Difference::NumberStyle)),
-            ("2020-01-02", "2 Jan 2020", Some(Difference::DateStyle)),
-        ] {
-            assert_eq!(Difference::between(a, b, &mut normaliser), expected, "{a} / {b}");
-        }
+        let mut of_codes = Normaliser::new(Writing { words: vec!["NA".into()], ..Writing::default() });
+        assert_eq!(of_codes.distinct_text("NA"), Some("na"));
     }
 
     #[test]

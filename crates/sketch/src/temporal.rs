@@ -4,8 +4,12 @@
 //! head of a column ([`DateOrder::learn`]) and passed to [`parse_date`]; while it is unknown such a cell stays text, so that equal text
 //! never becomes unequal.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Which of two leading numbers of a slashed date is the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum DateOrder {
     /// No cell decides it.
     #[default]

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any
 
 from . import _answers, _lakeward
-from ._answers import Recommendation
+from ._answers import Recommendation, SqlRows
 from ._decode import decode
 from ._query_table import TableLike, stored
 from ._text import escaped, shown
@@ -52,6 +52,21 @@ class Session:
         name = None if table is None else stored(table, self._folder(table))
         return _answers.recommended(self._session.ask(text, name, column, k))
 
+    def run(self, operation: int | None = None, *, plan: dict[str, Any] | None = None) -> SqlRows:
+        """Carries an operation out; its rows, an Arrow table, are the working table of the session from now on.
+
+        ``operation`` is the number of one of the latest answer; without it the one that was asked for runs, else the first.
+        ``plan`` runs a plan as ``lakeward plan`` reads it instead: :attr:`plan`, changed. What is to be known of the rows is in
+        ``notes``. An operation that changes nothing or would explode is a :class:`~lakeward.errors.UsageError`, and the session stays
+        as it was.
+        """
+        if operation is not None and (isinstance(operation, bool) or not isinstance(operation, int) or operation < 1):
+            raise UsageError(f"operations are numbered from 1, and `{operation}` is no such number")
+        if operation is not None and plan is not None:
+            raise UsageError("give the number of an operation or a plan, not both")
+        batches, notes = self._session.run(operation, None if plan is None else json.dumps(plan))
+        return SqlRows(batches, notes)
+
     def accept(self, table: str) -> None:
         """Accepts a table of the lake, which ranks higher from now on."""
         self._session.accept(table)
@@ -67,12 +82,12 @@ class Session:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The operations that were run, with ``/run`` in the command line."""
+        """The operations that were run, with :meth:`run` or with ``/run`` in the command line."""
         return tuple([decode(Step, step) for step in self.document()["steps"]])
 
     @property
     def plan(self) -> dict[str, Any] | None:
-        """How the working table is made from tables of the lake, as ``lakeward plan`` reads it; none without one."""
+        """How the working table is made from tables of the lake, as ``lakeward plan`` reads it; none without one. A copy."""
         plan = self._session.plan
         return None if plan is None else json.loads(plan)
 

@@ -61,6 +61,7 @@ __all__ = [
     "Utility",
     "ValueMatch",
     "VariantMatch",
+    "Writing",
 ]
 
 
@@ -681,6 +682,21 @@ class TableLine:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Writing:
+    """How a column writes its values."""
+    dates: str = ""
+    """Which of two leading numbers of a slashed date is the day."""
+    missing: tuple[str, ...] = ()
+    """Cells that mark a gap in this column, as ``-9`` does, besides the usual ones. Upper and lower case are one."""
+    point: str = ""
+    """What a point does in a number."""
+    typed: bool = False
+    """Whether the file says itself what is missing, as Parquet does: an empty cell is the only mark of it."""
+    words: tuple[str, ...] = ()
+    """Values that would mark a gap elsewhere: ``NA`` among codes of countries. Upper and lower case are one."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ColumnProfile:
     """What is in a column."""
     name: str
@@ -713,6 +729,14 @@ class ColumnProfile:
     """Mean and standard deviation of the numbers."""
     quantiles: tuple[float, ...] | None = None
     """5th, 25th, 50th, 75th and 95th percentile of the numbers."""
+    writing: Writing = dataclasses.field(default_factory=Writing)
+    """How its cells are read, where it is not the usual way."""
+    markers: tuple[tuple[str, int], ...] = ()
+    """Cells with a mark of a gap in them, such as ``NA``, that are read as missing: as written, with their counts."""
+    misfits: int = 0
+    """Cells that are no value of the type, which queries read as missing."""
+    totals: bool = False
+    """Whether one of its values may name the total of other rows: ``Total``, ``World``."""
     weakness: str | None = None
     """Why equal values may occur in the column by chance."""
 

@@ -14,7 +14,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Edit, Plan, Step};
 use lakeward_core::request::Label;
 use lakeward_core::text::counted;
-use lakeward_operate::{LakeContext, Limits, PlanPreview, PreviewLimits, plan_preview, plan_sql};
+use lakeward_operate::{LakeContext, Limits, PlanPreview, plan_preview, plan_sql};
 
 /// Most rows of a query that are shown.
 const ROWS: usize = 100;
@@ -82,8 +82,9 @@ impl Repl<'_> {
             return Ok(Status::Done);
         };
         let (_, plan) = self.operation(Some(number))?;
+        let limits = execution::limits(&self.session);
         self.with_context(|_, context| {
-            let preview = plan_preview(context, &plan, &PreviewLimits::default())?;
+            let preview = plan_preview(context, &plan, &limits)?;
             if json {
                 return printer::json_line(&preview);
             }
@@ -111,7 +112,7 @@ impl Repl<'_> {
 
     /// Shows what a plan would do and runs it; its result becomes the working table.
     fn carry_out(&mut self, title: &str, plan: &Plan) -> Result<Status> {
-        let (json, limits) = (self.arguments.json, PreviewLimits::default());
+        let (json, limits) = (self.arguments.json, execution::limits(&self.session));
         self.with_context(|repl, context| {
             let preview = plan_preview(context, plan, &limits)?;
             if !json {

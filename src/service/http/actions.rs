@@ -154,13 +154,13 @@ pub fn plan(lake: &Lakeward, session: &Session, what: What) -> Result<Plan> {
 pub fn preview(lake: &Lakeward, stop: &Stop, session: &Session, plan: &Plan) -> Result<PlanPreview> {
     let context = query_context(lake, stop)?;
     execution::connect(&context, &lake.sessions(), session)?;
-    plan_preview(&context, plan, &PreviewLimits::default())
+    plan_preview(&context, plan, &execution::limits(session))
 }
 
 /// Carries `plan` out as the next step of `session`.
 pub fn run(lake: &Lakeward, stop: &Stop, session: &mut Session, plan: &Plan) -> Result<(Vec<PlanWarning>, Outcome)> {
     let (context, store) = (query_context(lake, stop)?, lake.sessions());
-    let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+    let limits = PreviewLimits { sample_rows: 0, ..execution::limits(session) };
     execution::connect(&context, &store, session)?;
     let preview = execution::preview(&context, session, plan, &limits)?;
     let outcome = execution::run(&context, &store, session, plan, &limits)?;

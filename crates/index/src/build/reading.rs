@@ -9,9 +9,10 @@ use super::super::correlations::MOST_KEYS;
 use super::super::manifest::{Manifest, SkippedFile};
 use super::super::plan::{Read, Source, settled_time};
 use super::super::table_draft::TableDraft;
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
 use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
+use lakeward_lake::key_sample;
 use lakeward_lake::location;
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
@@ -19,6 +20,13 @@ use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 use lakeward_lake::source::{LakeFile, LakeListing};
 use lakeward_models::embed::Embedder;
+
+/// That there is no `what` of this name, with the nearest of `names`.
+pub(super) fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let nearest: Vec<String> = nearest_names(name, names, 3).iter().map(|name| format!("`{name}`")).collect();
+    let nearest = if nearest.is_empty() { String::new() } else { format!("; the nearest: {}", nearest.join(", ")) };
+    format!("`[[cells]]` is set for the {what} `{name}`, which is not there{nearest}")
+}
 
 /// The outcome of one file.
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
@@ -95,8 +103,18 @@ fn draft_table(
     // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
     let modified_ns = settled_time(file);
     let (mut reader, content) = reader::open_hashed(file, options)?;
-    let scan = scan::scan_with_samples(reader.as_mut(), MOST_KEYS)?;
+    let set = |name: &str| read.cells.iter().find(|cells| cells.column == name);
+    let known = |name: &str| set(name).map(|cells| cells.writing.clone()).unwrap_or_default();
+    let mut scan = scan::scan_as(reader.as_mut(), Some(MOST_KEYS), known)?;
     let content = content.finish(reader)?;
+    let names = || scan.names.iter().map(String::as_str);
+    let unknown = read.cells.iter().filter(|cells| !names().any(|name| name == cells.column));
+    let problems = unknown.map(|cells| no_such("column", &cells.column, names())).collect();
+    let profile = profile::profile(&scan);
+    if scan.samples_outdated {
+        scan.samples.iter_mut().for_each(|sample| *sample = sample.emptied());
+        key_sample::read(&file.path, &profile, options.max_rows, &mut scan.samples)?;
+    }
     let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
     let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
     let dataset = Dataset::Table(Arc::new(TableEntry {
@@ -105,13 +123,14 @@ fn draft_table(
         read_bytes: file.read_bytes,
         citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
         metadata,
-        profile: profile::profile(&scan),
+        profile,
         report: scan.report,
         content,
         foreign_keys: location::foreign_keys(file)?,
     }));
     let stamp = stamp(read, &dataset, modified_ns, sample_rows);
-    Ok(Box::new(TableDraft::new(&dataset, &stamp, &scan.sketches, &scan.samples, embedder)?))
+    let draft = TableDraft::new(&dataset, &stamp, &scan.sketches, &scan.samples, embedder)?;
+    Ok(Box::new(TableDraft { problems, ..draft }))
 }
 
 fn draft_record(

@@ -53,7 +53,8 @@ impl Structure for Words {
         }
         let metadata = dataset.metadata();
         let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
-        let preamble = dataset.table().into_iter().flat_map(|table| &table.report.preamble);
+        let preamble =
+            dataset.table().into_iter().flat_map(|table| table.report.preamble.iter().chain(&table.report.notes));
         for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(preamble) {
             description.push('\n');
             description.push_str(line);

@@ -92,6 +92,16 @@ impl TextBatch {
         self.bytes += self.columns.len() * size_of::<i32>();
     }
 
+    /// Takes back the last `count` rows of the batch.
+    pub(super) fn drop_rows(&mut self, count: usize) {
+        self.rows -= count.min(self.rows);
+        for column in &mut self.columns {
+            column.offsets.truncate(self.rows + 1);
+            column.values.truncate(column.offsets.last().map_or(0, |end| *end as usize));
+            column.missing.retain(|row| *row < self.rows);
+        }
+    }
+
     #[cold]
     fn cut<'a>(&mut self, cell: &'a [u8]) -> &'a [u8] {
         self.cut_cells += 1;

@@ -1,5 +1,7 @@
 //! What a cell looks like, to distinguish a header from data.
 
+use lakeward_sketch::writing::is_marker;
+
 /// What a cell looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
@@ -12,7 +14,8 @@ pub(super) enum CellKind {
 impl CellKind {
     /// What a trimmed cell looks like.
     pub(super) fn of(cell: &str) -> CellKind {
-        if cell.is_empty() || is_missing(cell) {
+        // A column may be called `missing`.
+        if cell.is_empty() || (cell.len() <= 4 && is_marker(cell)) {
             CellKind::Empty
         } else if is_number(cell) {
             CellKind::Number
@@ -27,14 +30,6 @@ impl CellKind {
     pub(super) fn is_typed(self) -> bool {
         matches!(self, CellKind::Number | CellKind::Date)
     }
-}
-
-/// The usual marks for a missing value.
-fn is_missing(cell: &str) -> bool {
-    cell.len() <= 4
-        && ["-", "--", "na", "n/a", "nan", "null", "none", "?", ".", ".."]
-            .iter()
-            .any(|mark| cell.eq_ignore_ascii_case(mark))
 }
 
 /// Digits, optionally with a sign or accountant's brackets, a currency sign before, a per-cent or currency sign after,

@@ -13,10 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{
-    Decoder, DecoderResult, Encoding, ISO_8859_2, ISO_8859_4, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
-    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
-};
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, WINDOWS_1258};
 
 use super::hash::StreamHash;
 use super::report::{ReadReport, RepairKind};
@@ -406,29 +403,52 @@ fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
+/// Letters beyond ASCII of the languages written in an encoding of a Latin alphabet other than [`WINDOWS_1252`].
+fn alphabets(encoding: &'static Encoding) -> Option<&'static [&'static str]> {
+    Some(match encoding.name() {
+        "windows-1250" | "ISO-8859-2" => {
+            &["áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "âăîşţ", "čćđšž"]
+        }
+        "windows-1254" => &["âçğıîöşüû\u{307}"],
+        "windows-1257" | "ISO-8859-4" => &["ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"],
+        _ => return None,
+    })
+}
+
 /// The encoding that the detector guesses for `rest`; Windows-1252 where there is too little evidence.
 ///
 /// A few non-ASCII bytes in an English text are not Shift-JIS: another script must fill a good part of the text, and another
-/// Latin alphabet must have many letters in it.
+/// Latin alphabet must have many letters in it, nearly all of one language: `Île`, `Grèce` and `Åland` are no Czech.
 fn guess_encoding(rest: &[u8]) -> &'static Encoding {
     const LEAST_LATIN_BYTES: usize = 40;
+    const LEAST_LANGUAGE_SHARE: usize = 90;
     const LEAST_SCRIPT_SHARE: usize = 10;
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    let (mut all, mut high) = (0, 0);
+    let mut lines: Vec<u8> = Vec::new();
     // Lines of plain ASCII are no evidence.
     for line in rest.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.is_ascii()) {
         let line = &line[..line.len().min(GUESS_BYTES)];
         detector.feed(line, false);
-        all += line.len();
-        high += line.iter().filter(|byte| !byte.is_ascii()).count();
-        if all >= GUESS_BYTES {
+        lines.extend_from_slice(line);
+        if lines.len() >= GUESS_BYTES {
             break;
         }
     }
     detector.feed(&[], true);
     let guess = detector.guess(None, Utf8Detection::Deny);
-    let is_latin = [WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258, ISO_8859_2, ISO_8859_4].contains(&guess);
-    let is_sure = if is_latin { high >= LEAST_LATIN_BYTES } else { high * 100 >= all * LEAST_SCRIPT_SHARE };
+    let high = lines.iter().filter(|byte| !byte.is_ascii()).count();
+    let is_sure = match alphabets(guess) {
+        Some(alphabets) => {
+            let (text, _) = guess.decode_without_bom_handling(&lines);
+            let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).filter(|c| !c.is_ascii()).collect();
+            let letters: Vec<char> = letters.into_iter().filter(|c| c.is_alphabetic()).collect();
+            let within = |alphabet: &&str| letters.iter().filter(|c| alphabet.contains(**c)).count();
+            let most = alphabets.iter().map(within).max().unwrap_or(0);
+            high >= LEAST_LATIN_BYTES && most * 100 >= letters.len() * LEAST_LANGUAGE_SHARE
+        }
+        None if guess == WINDOWS_1258 => high >= LEAST_LATIN_BYTES,
+        None => high * 100 >= lines.len() * LEAST_SCRIPT_SHARE,
+    };
     if is_sure { guess } else { WINDOWS_1252 }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Opening sniffs the head ([`super::sniff`]) and repairs the header; reading cuts records ([`super::split`]) and copies
 //! their cells straight into columns. Every cell stays text as written. A row with too few cells gets nulls, one with too
-//! many loses the surplus, which is counted; nothing else is ever dropped.
+//! many loses the surplus, which is counted. Notes in rows of their own at the very end (`Source: census`) are reported and are no rows;
+//! nothing else is ever dropped.
 
 use std::path::Path;
 
@@ -24,6 +25,10 @@ use lakeward_core::error::{Error, Result};
 const MOST_HEAD_BYTES: usize = 4 << 20;
 const PREAMBLE_LINES_KEPT: usize = 20;
 const PREAMBLE_CHARS_KEPT: usize = 500;
+/// Notes at the end of a table; more such rows are rows.
+const MOST_NOTES: usize = 20;
+/// Words that make a note of a row of one cell.
+const LEAST_NOTE_WORDS: usize = 4;
 
 /// A reader of delimited text.
 pub(super) struct Delimited {
@@ -36,6 +41,13 @@ pub(super) struct Delimited {
     long: Count,
     cut: Count,
     scratch: Vec<u8>,
+    /// The last rows of the batch where they look like notes: their texts, and the line of the first.
+    notes: Vec<String>,
+    notes_line: u64,
+    /// How many of them are shorter than the header.
+    short_notes: u64,
+    /// Whether so many rows look like notes that they are the table.
+    too_many_notes: bool,
     done: bool,
 }
 
@@ -98,20 +110,54 @@ impl Delimited {
         batch.expect(memchr::memchr_iter(b'\n', ahead).count(), ahead.len());
         let (short, long, cut) = Default::default();
         let max_rows = options.max_rows.unwrap_or(u64::MAX);
-        let scratch = Vec::new();
-        Ok(Delimited { records, columns, batch, report, max_rows, short, long, cut, scratch, done: false })
+        let (scratch, notes) = Default::default();
+        let (notes_line, short_notes, too_many_notes, done) = Default::default();
+        Ok(Delimited {
+            records,
+            columns,
+            batch,
+            report,
+            max_rows,
+            short,
+            long,
+            cut,
+            scratch,
+            notes,
+            notes_line,
+            short_notes,
+            too_many_notes,
+            done,
+        })
     }
 
     #[inline]
     fn push_row(&mut self) {
         let width = self.columns.len();
+        match self.note() {
+            None => {
+                self.too_many_notes = false;
+                self.keep_notes();
+            }
+            Some(_) if self.notes.len() == MOST_NOTES => {
+                self.too_many_notes = true;
+                self.keep_notes();
+            }
+            Some(note) if !self.too_many_notes => {
+                if self.notes.is_empty() {
+                    self.notes_line = self.records.line();
+                }
+                self.short_notes += u64::from(self.records.spans().len() < width);
+                self.notes.push(note);
+            }
+            Some(_) => {}
+        }
         let spans = self.records.spans();
         for (column, &span) in spans.iter().take(width).enumerate() {
             self.batch.push(column, self.records.cell(span, &mut self.scratch));
         }
         if spans.len() < width {
             (spans.len()..width).for_each(|column| self.batch.push_missing(column));
-            self.short.add(1, self.records.line());
+            self.short.add(u64::from(self.notes.is_empty()), self.records.line());
         } else if spans.len() > width {
             let window = self.records.window();
             let is_filled = |cell: &[u8]| !cell.trim_ascii().is_empty();
@@ -121,7 +167,36 @@ impl Delimited {
         self.end_row();
     }
 
+    /// The note that the current record is, if its only cell with a value is the first and reads like one.
+    #[inline]
+    fn note(&self) -> Option<String> {
+        let (first, rest) = self.records.spans().split_first()?;
+        let window = self.records.window();
+        if self.columns.len() < 2 || rest.iter().any(|span| span.end > span.start) {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&window[first.start..first.end]);
+        let text = text.trim().trim_matches('"').trim();
+        let lower = text.to_lowercase();
+        let marked = ["source", "note", "footnote", "*", "†", "‡", "[1]", "[2]", "[3]", "(1)", "(2)", "(3)"];
+        let marked = marked.iter().any(|mark| lower.starts_with(mark)) && text.contains(' ');
+        // A sentence in a row of one cell; beside delimiters it may be a long name whose figures are all missing.
+        let is_sentence = rest.is_empty() && text.split_whitespace().count() >= LEAST_NOTE_WORDS;
+        (marked || is_sentence).then(|| text.chars().take(PREAMBLE_CHARS_KEPT).collect())
+    }
+
+    /// Rows come below what looked like notes: they are rows as well.
+    #[inline]
+    fn keep_notes(&mut self) {
+        if !self.notes.is_empty() {
+            self.short.add(self.short_notes, self.notes_line);
+            self.notes.clear();
+            self.short_notes = 0;
+        }
+    }
+
     fn push_giant(&mut self, record: &GiantRecord) {
+        self.keep_notes();
         let width = self.columns.len();
         record.cells.iter().take(width).enumerate().for_each(|(column, cell)| self.batch.push(column, cell));
         (record.cells.len()..width).for_each(|column| self.batch.push_missing(column));
@@ -143,6 +218,20 @@ impl Delimited {
         }
     }
 
+    /// The table ends: its last rows are notes, unless it has no others.
+    fn drop_notes(&mut self) {
+        let notes = std::mem::take(&mut self.notes);
+        let count = notes.len() as u64;
+        if count == 0 || count == self.report.rows {
+            self.short.add(self.short_notes, self.notes_line);
+            return;
+        }
+        self.batch.drop_rows(notes.len());
+        self.report.rows -= count;
+        self.report.add(RepairKind::NoteRows, count, Some(self.notes_line));
+        self.report.notes = notes;
+    }
+
     fn finish(&mut self) {
         self.done = true;
         self.records.note(&mut self.report);
@@ -158,12 +247,15 @@ impl TableReader for Delimited {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        while !self.done && !self.batch.is_full() {
+        // What may be notes stays in the batch until it is known.
+        while !self.done && (!self.batch.is_full() || !self.notes.is_empty()) {
             let step = self.records.step();
             if matches!(step, Step::End) {
+                self.drop_notes();
                 self.finish();
             } else if self.report.rows == self.max_rows {
                 let (passed, all) = self.records.progress();
+                self.keep_notes();
                 self.report.end_sample_after(self.records.line(), self.report.rows, passed, all);
                 self.finish();
             } else if let Step::Giant(record) = step {

@@ -42,6 +42,8 @@ pub enum RepairKind {
     DuplicateHeaders,
     /// Columns named by position because their header is empty.
     EmptyHeaders,
+    /// Notes in rows of their own at the end of the table; they are no rows of it.
+    NoteRows,
     /// NUL bytes removed.
     NulBytes,
     /// Empty lines skipped.
@@ -129,6 +131,7 @@ impl fmt::Display for Repair {
             RowNames => write!(f, "the first column has no place in the header; taken as row names")?,
             DuplicateHeaders => write!(f, "{} renamed, the name was taken", many("column was", "columns were"))?,
             EmptyHeaders => write!(f, "{} no name in the header", many("column has", "columns have"))?,
+            NoteRows => write!(f, "{} below the table, read as notes and not as rows", many("line is", "lines are"))?,
             NulBytes => write!(f, "{} removed", many("NUL byte was", "NUL bytes were"))?,
             BlankLines => write!(f, "{} skipped", many("empty line was", "empty lines were"))?,
             UnclosedQuotes => write!(f, "{} never closed, read as text", many("quote is", "quotes are"))?,
@@ -213,6 +216,9 @@ pub struct ReadReport {
     /// The lines above the table as written, at most 20 of at most 500 characters: often its title and source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preamble: Vec<String>,
+    /// The notes below the table as written, at most 20 of at most 500 characters: often its source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The part that was read, where a row limit ended reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,

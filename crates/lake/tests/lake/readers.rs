@@ -237,6 +237,49 @@ fn encodings_are_decoded() {
 }
 
 #[test]
+fn a_latin_alphabet_is_that_of_the_languages_written_in_it() {
+    let names = "Île-de-France\nGrèce\nÅland\nHaïti\nKoweït\nAlgérie\nLibéria\nCôte d’Ivoire\nÉtats-Unis\nÎles Caïmans\nBénin\nViêt Nam\n\
+        Curaçao\nSuède\nNouvelle-Zélande\nBahreïn\nThaïlande\nÉrythrée\nÉquateur\nÎles Féroé\nGuinée équatoriale\nÉthiopie\n";
+    let czech = "Afghánistán\nAlžírsko\nArménie\nÁzerbájdžán\nBělorusko\nČeská republika\nČína\nDánsko\nŘecko\nPobřeží slonoviny\n\
+        Španělsko\nŠvédsko\nVelká Británie\nZápadní Sahara\nSpojené státy americké\nJižní Súdán\nIrák\nÍrán\nLotyšsko\nMaďarsko\nNěmecko\n";
+    for (text, encoding) in [(names.repeat(3), encoding_rs::WINDOWS_1252), (czech.repeat(3), encoding_rs::WINDOWS_1250)]
+    {
+        let rows: String = text.lines().enumerate().map(|(place, name)| format!("{place},{name}\n")).collect();
+        let table = read("t.csv", encoding.encode(&format!("number,name\n{rows}")).0);
+        assert_eq!(table.report.dialect.as_ref().unwrap().encoding, encoding.name());
+        assert_eq!(table.row(2)[1], text.lines().nth(2).unwrap());
+    }
+}
+
+#[test]
+fn notes_below_a_table_are_no_rows_of_it() {
+    let rows = "region,people,area\nN,5,1\nS,6,2\n";
+    let table = read(
+        "t.csv",
+        format!("{rows}\"Source: the census, 2019\"\n* without islands,,\nFigures of the north are estimates.\n"),
+    );
+    assert_eq!((table.rows.len(), table.report.rows), (2, 2));
+    assert_eq!(
+        table.report.notes,
+        ["Source: the census, 2019", "* without islands", "Figures of the north are estimates."]
+    );
+    let repair = table.report.repair(RepairKind::NoteRows).expect("a repair");
+    assert_eq!((repair.count, repair.first_line, table.count(RepairKind::ShortRows)), (3, Some(4), 0));
+    // What other rows come after, what has figures, what is cut short, and what is all of the table stays.
+    for (text, kept) in [
+        (format!("{rows}Source: the census\nW,7,3\n"), 4),
+        (format!("{rows}Source: the census,1,\n"), 3),
+        (format!("{rows}A region that has no figures,,\n"), 3),
+        (format!("{rows}W\n"), 3),
+        (format!("{rows}{}", "Note of a region\n".repeat(30)), 32),
+        ("name,note\nSource: one\nSource: two\n".to_string(), 2),
+    ] {
+        let table = read("t.csv", &text);
+        assert_eq!((table.rows.len(), table.count(RepairKind::NoteRows)), (kept, 0), "{text}");
+    }
+}
+
+#[test]
 fn a_late_invalid_byte_loses_nothing() {
     let rows: String = (0..400_000).map(|i| format!("{i},plain text\n")).collect();
     let mut latin = format!("id,name\n{rows}").into_bytes();

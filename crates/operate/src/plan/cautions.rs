@@ -227,6 +227,7 @@ impl Counter<'_> {
             let from = format!("{} WHERE {name} IS NOT NULL", made.open.from);
             self.mixed(place, &format!("the rows differ in {}", kind.name), &name, &from)?;
         }
+        let texts: Vec<InputColumn> = texts.into_iter().filter(|column| column.totals).collect();
         self.totals(place, before, &texts)
     }
 

@@ -183,7 +183,7 @@ impl Compiler<'_> {
             let writing = some.first().map(|typed| typed.column.writing.clone()).unwrap_or_default();
             let same = some.iter().all(|typed| typed.column.writing == writing);
             let column = InputColumn::computed(name, data_type);
-            columns.push(InputColumn { writing: if same { writing } else { String::new() }, ..column });
+            columns.push(if same { InputColumn { writing, ..column } } else { column });
         }
         if let Some(source) = &union.source_column {
             let name = free_name(&named(source)?, &mut taken);
@@ -216,7 +216,9 @@ fn either_key(column: &mut InputColumn, pairs: &[KeyPair]) -> String {
         column: column.clone(),
     };
     let (values, data_type) = of_one_type(&[typed("l", &pair.left), typed("r", &pair.right)]);
-    let writing = if pair.left.writing == pair.right.writing { pair.left.writing.clone() } else { String::new() };
-    *column = InputColumn { writing, ..InputColumn::computed(&column.name, data_type) };
+    *column = InputColumn::computed(&column.name, data_type);
+    if pair.left.writing == pair.right.writing {
+        column.writing = pair.left.writing.clone();
+    }
     format!("coalesce({}) AS {name}", values.join(", "))
 }

@@ -3,7 +3,7 @@
 //! Words are compared in their normal form, so that `new york` meets `New  York`; numbers and dates as such, whatever the
 //! style in which the analyst or the table writes them. A date that is only a year or a month stands for all of it.
 
-use super::literal_values::{boolean_for, number_for, span_for, stands_for_missing};
+use super::literal_values::{boolean_for, number_for, span_for};
 use crate::inputs::{Family, InputColumn};
 use crate::quote::literal;
 use lakeward_core::error::{Error, Result};
@@ -13,9 +13,10 @@ pub(super) fn apart<'v>(column: &InputColumn, values: &'v [String]) -> Result<(V
     if values.is_empty() {
         return Err(Error::Usage(format!("no value is given for `{}`", column.name)));
     }
-    let is_code = |value: &str| !column.writing.is_empty() && value.trim() == "NA";
+    // A word that the column keeps is a value, whatever it means elsewhere.
+    let is_missing = |value: &str| column.writing.is_missing(value.trim());
     let (missing, some): (Vec<&str>, Vec<&str>) =
-        values.iter().map(String::as_str).partition(|value| stands_for_missing(value) && !is_code(value));
+        values.iter().map(String::as_str).partition(|value| is_missing(value));
     Ok((some, !missing.is_empty()))
 }
 

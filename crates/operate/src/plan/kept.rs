@@ -81,9 +81,9 @@ impl KeptSteps {
         let mut text =
             format!("{VERSION} {} {:?} {:?}", env!("CARGO_PKG_VERSION"), limits.max_rows, limits.max_fan_out);
         text.push_str(&serde_json::to_string(relation).map_err(|error| Error::Internal(error.to_string()))?);
-        for InputTable { sql, columns, path, .. } in inputs {
+        for InputTable { sql, columns, written, path, .. } in inputs {
             let (bytes, changed) = Location::of(path).file_stamp().map_err(|error| Error::io("read", path, error))?;
-            text.push_str(&format!("\n{sql} {path:?} {bytes} {changed} {columns:?}"));
+            text.push_str(&format!("\n{sql} {path:?} {bytes} {changed} {columns:?} {written:?}"));
         }
         Ok(format!("{:032x}", xxh3_128(text.as_bytes())))
     }

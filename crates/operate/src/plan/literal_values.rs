@@ -4,18 +4,13 @@ use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::inputs::{Family, InputColumn};
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::normalise::{is_missing, without_footnotes};
+use lakeward_sketch::normalise::without_footnotes;
 use lakeward_sketch::number::parse_number;
 use lakeward_sketch::temporal::{DateOrder, Moment, parse_date};
 
 /// Whole numbers that SQL takes digit by digit.
 fn whole(digits: &str) -> Option<i64> {
     digits.trim_end_matches('.').parse().ok()
-}
-
-/// Whether a value stands for a missing one.
-pub(super) fn stands_for_missing(value: &str) -> bool {
-    is_missing(value.trim())
 }
 
 /// The number that `value` is, as SQL writes it.

@@ -17,6 +17,7 @@ mod key_pair;
 mod literal_values;
 mod measure;
 mod preview;
+mod protected;
 mod run;
 mod table;
 mod totals;

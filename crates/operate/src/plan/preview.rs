@@ -30,11 +30,14 @@ pub struct PreviewLimits {
     /// What is not needed to decide (keys without a partner, the first rows) is left out once this has passed. 20 seconds by
     /// default.
     pub extras_within: Duration,
+    /// Words for columns that were asked for: a step that leaves one out is warned of. None by default.
+    pub asked_for: Vec<String>,
 }
 
 impl Default for PreviewLimits {
     fn default() -> Self {
-        Self { max_rows: 50_000_000, max_fan_out: 100.0, sample_rows: 10, extras_within: Duration::from_secs(20) }
+        let (max_rows, max_fan_out, sample_rows) = (50_000_000, 100.0, 10);
+        Self { max_rows, max_fan_out, sample_rows, extras_within: Duration::from_secs(20), asked_for: Vec::new() }
     }
 }
 
@@ -115,6 +118,8 @@ pub enum WarningKind {
     MixedUnits,
     /// What tells rows apart is left out.
     KeyDropped,
+    /// A column that was asked for is left out.
+    TargetDropped,
     /// Text that is computed with, of which some is no number; text of numbers that is ordered as text.
     TextAsNumbers,
 }
@@ -138,6 +143,7 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
         let before = rows;
         if let Some(before) = before {
             (rows, facts) = counter.last_step(&after, before)?;
+            counter.lost_columns(&after)?;
         }
         steps.push(StepPreview { does: does(step, before, rows), rows, facts });
     }

@@ -1,11 +1,9 @@
 //! Cells of a column that name the total of other rows: `Total`, `World`, `All ages`.
 
 use arrow::array::StringArray;
+use lakeward_lake::semantic::TOTALS;
 use lakeward_sketch::normalise::without_footnotes;
 
-/// What they are called.
-const NAMES: [&str; 10] =
-    ["total", "totals", "subtotal", "all", "overall", "grand total", "world", "sum", "both sexes", "all ages"];
 /// Longest of them with what may stand around it.
 const LONGEST_BYTES: usize = 24;
 /// Longest values of a column of codes, among which ALL is the Albanian lek.
@@ -25,7 +23,7 @@ impl Totals {
             self.words |= cell.len() > CODE_CHARS;
             if cell.len() <= LONGEST_BYTES {
                 let name = without_footnotes(cell.trim());
-                self.rows += u64::from(NAMES.iter().any(|total| name.eq_ignore_ascii_case(total)));
+                self.rows += u64::from(TOTALS.iter().any(|total| name.eq_ignore_ascii_case(total)));
             }
         }
     }

@@ -1,3 +1,4 @@
+import functools
 import re
 
 # --- cells: which are missing, and the marks behind them ---
@@ -7,9 +8,22 @@ MISSING = ("na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", 
 NOTE_MARKS = "*†‡§¶¹²³⁴⁵⁶⁷⁸⁹⁰"
 
 
-def is_missing(cell):
-    """Whether a trimmed cell marks a missing value."""
-    if not cell or cell in ("\\N", "–", "—", "−", "…"):
+@functools.cache
+def writing(how):
+    """How a column writes its values: what it says of dates and points, the marks of gaps that are words in it, and its own marks."""
+    parts = [part.strip().partition("=") for part in how.split(",")]
+    listed = lambda key: {value.lower() for name, _, value in parts if name == key}
+    return {"".join(part) for part in parts}, listed("word"), listed("missing")
+
+
+def is_missing(cell, how=""):
+    """Whether a trimmed cell is a gap."""
+    flags, words, missing = writing(how)
+    if not cell or cell.lower() in missing:
+        return True
+    if "typed" in flags or cell.lower() in words:
+        return False
+    if cell in ("\\N", "–", "—", "−", "…"):
         return True
     if cell[0] in "-.?:_":
         return len(cell) <= 3 and set(cell) == {cell[0]}
@@ -34,8 +48,9 @@ def values(cells, read, how):
     """What `read` makes of each cell, else of the cell without its footnote marks; `how` says how their column writes."""
     for cell in cells:
         cell = "" if cell is None else cell.strip(WHITE)
-        value = None if is_missing(cell) else read(cell, how)
-        yield read(without_footnotes(cell), how) if value is None and not is_missing(cell) else value
+        gone = is_missing(cell, how)
+        value = None if gone else read(cell, how)
+        yield read(without_footnotes(cell), how) if value is None and not gone else value
 
 
 # How a cell becomes a value of a type.

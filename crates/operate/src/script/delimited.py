@@ -20,7 +20,7 @@ def read_delimited(path, source):
     csv.field_size_limit(sys.maxsize)
     rows = csv.reader(lines, delimiter=source["delimiter"], quotechar=source["quote"])
     rows = [row for row in rows if len(row) > 1 or (row and (not row[0] or row[0].strip(" \t\n\f\r")))]
-    rows = rows[1:] if source["header"] else rows
+    rows = rows[source["header"] : len(rows) - source["lines_below"]]
     if len(rows) != source["rows"]:
         sys.exit(f"{path} has {len(rows)} rows as Python reads it, and {source['rows']} as Lakeward does")
     columns = {}
@@ -35,8 +35,7 @@ def read_column(cells, kind, how):
     if kind in READERS:
         read, data_type = READERS[kind]
         return pa.array(values(cells, read, how), data_type)
-    bare = (cell and cell.strip(WHITE) for cell in cells)
-    missing = [not cell or (is_missing(cell) and not ("na_is_code" in how and cell == "NA")) for cell in bare]
+    missing = [not cell or is_missing(cell.strip(WHITE), how) for cell in cells]
     return pa.array([None if gone else cell for cell, gone in zip(cells, missing)], pa.string())
 
 

@@ -12,15 +12,13 @@ def normal_forms(cells, how):
 def normal_form(cell, how):
     """The same text for two cells that mean the same, None for a missing value."""
     cell = cell.strip(WHITE)
-    if "na_is_code" in how and cell == "NA":
-        return "na"
-    if is_missing(cell):
+    if is_missing(cell, how):
         return None
     if len(cell.encode()) > 512:
         return "''" + cell if cell.startswith("'") else cell
     bare = without_footnotes(cell)
     for text in (cell, bare):
-        number = parse_number(text)
+        number = parse_number(text, how)
         if number:
             return canonical(*number)
         date = parse_date(text, how)

@@ -5,8 +5,10 @@ import pyarrow as pa
 # --- numbers as people write them ---
 
 
-def parse_number(cell):
+def parse_number(cell, how):
     """The value of a trimmed cell, its plain digits, whether it is whole, and whether it is a per cent; None for no number."""
+    if "point=thousands" in how and re.fullmatch(r"[1-9][0-9]{0,2}\.[0-9]{3}", cell.strip("-−+$€£¥ ")):
+        cell = cell.replace(".", ",", 1)
     if len(cell.encode()) > 48 or not re.match(r"[-0-9+.($€£¥−–]", cell):
         return None
     negative = percent = False
@@ -89,14 +91,14 @@ def separators(text):
     return None
 
 
-def read_integer(cell, _):
-    number = parse_number(cell)
+def read_integer(cell, how):
+    number = parse_number(cell, how)
     whole = int(number[1]) if number and number[2] else None
     return whole if whole is not None and -(2**63) <= whole < 2**63 else None
 
 
-def read_float(cell, _):
-    number = parse_number(cell)
+def read_float(cell, how):
+    number = parse_number(cell, how)
     return number and number[0]
 
 

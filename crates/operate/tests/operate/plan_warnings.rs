@@ -1,6 +1,6 @@
 //! What a preview warns of before anything runs.
 
-use lakeward_operate::WarningKind;
+use lakeward_operate::{PreviewLimits, WarningKind, plan_preview};
 use serde_json::{Value, json};
 
 use super::plans::{Lake, SALES, SHOPS, column, is, keep, lake, plan, preview};
@@ -105,6 +105,31 @@ fn lost_keys_and_text_in_the_order_of_numbers_are_told() {
     assert_eq!(kinds("codes", json!([{"sort": [{"by": column("size")}]}])), [WarningKind::TextAsNumbers]);
     assert_eq!(kinds("shops", json!([{"sort": [{"by": column("region")}]}])), []);
     assert_eq!(kinds("rates", json!([measured("mean", "mean_income")])), [WarningKind::MeanOfMeans]);
+}
+
+#[test]
+fn columns_that_were_asked_for_are_not_lost_without_a_word() {
+    let lake = lake(&[("shops.csv", SHOPS), ("sales.csv", SALES)]);
+    let region = json!({"join": {"with": {"source": {"table": "shops"}}, "on": [{"left": "shop", "right": "name"}],
+        "columns": [{"column": "region"}]}});
+    let twice = json!({"derive": {"name": "twice", "value": {"arithmetic":
+        {"operator": "times", "left": column("amount"), "right": {"value": 2}}}}});
+    let by = |key: &str| json!({"group": {"keys": [{"of": column(key)}], "measures": [{"function": "sum", "of": column("amount")}]}});
+    let lost = |asked: &[&str], steps: Value| -> Vec<String> {
+        let asked_for = asked.iter().map(|words| words.to_string()).collect();
+        let limits = PreviewLimits { asked_for, ..PreviewLimits::default() };
+        let preview = plan_preview(&lake.context, &plan("sales", steps), &limits).expect("a preview");
+        let lost = preview.warnings.into_iter().filter(|warning| warning.kind == WarningKind::TargetDropped);
+        lost.map(|warning| warning.text).collect()
+    };
+    assert_eq!(lost(&[], json!([region, by("kind")])), ["step 2 leaves out region, which was asked for"]);
+    assert_eq!(lost(&[], json!([region, by("region")])), [""; 0]);
+    assert_eq!(lost(&[], json!([region, {"filter": is("region", "equal", json!("upper"))}, by("kind")])), [""; 0]);
+    assert_eq!(lost(&[], json!([twice, {"drop": ["twice"]}])), ["step 2 leaves out twice, which was asked for"]);
+    assert_eq!(lost(&[], json!([twice, keep(&["twice"]), {"rename": [["twice", "double"]]}])), [""; 0]);
+    assert_eq!(lost(&["amounts"], json!([keep(&["shop", "kind"])])), ["step 1 leaves out amount, which was asked for"]);
+    assert_eq!(lost(&["amount"], json!([by("kind"), {"limit": {"rows": 1}}])), [""; 0]);
+    assert_eq!(lost(&["staff"], json!([keep(&["shop", "kind"])])), [""; 0]);
 }
 
 #[test]

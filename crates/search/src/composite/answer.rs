@@ -8,7 +8,7 @@ use crate::query_table::sample_words;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_likeness;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_sketch::normalise::{Difference, Normaliser};
+use lakeward_sketch::{Difference, Normaliser};
 
 /// The best mapping of a table whose file was read.
 pub struct Found {

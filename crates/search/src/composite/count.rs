@@ -11,8 +11,9 @@ use super::mapping::Mapping;
 use super::tuples::{DistinctHashes, QueryTuples, row_text, tuple_hash, written_hash};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::Segment;
-use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
+use lakeward_lake::cell_hashes::{CellHash, CellHasher};
 use lakeward_lake::location::Location;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source;
 
@@ -66,6 +67,8 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
     let mut mapped: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
     mapped.sort_unstable();
     mapped.dedup();
+    let dataset = segment.catalog.dataset(table)?;
+    let (profiles, writing) = (dataset.columns(), |profile: &ColumnProfile| profile.writing.clone());
     let mut columns: Vec<MappedColumn> = Vec::with_capacity(mapped.len());
     for column in &mapped {
         let record = segment.columns.record(*column)?;
@@ -77,8 +80,7 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
         let place = found.ok_or_else(|| Error::unreadable(&path, format!("it has no column `{name}` any more")))?;
         columns.push(MappedColumn {
             place,
-            na_is_code: na_is_code(segment, table, *column)?,
-            hasher: None,
+            hasher: CellHasher::new(&profiles.get(record.place as usize).map(writing).unwrap_or_default()),
             cells: Vec::new(),
         });
     }
@@ -112,33 +114,18 @@ fn has_changed(path: &Path, stamp: &lakeward_index::catalog::FileStamp) -> Resul
     Ok(source::content_hash(path)?.as_bytes() != &stamp.content)
 }
 
-fn na_is_code(segment: &Segment, table: u32, column: u32) -> Result<bool> {
-    let record = segment.columns.record(column)?;
-    let hashes = segment.columns.hashes(record)?;
-    // Most columns do not contain the value at all, so that no catalogue entry need be parsed.
-    let pairs = [("A{2}".to_string(), 1.0)];
-    if !na_is_a_code(&pairs, hashes) {
-        return Ok(false);
-    }
-    let dataset = segment.catalog.dataset(table)?;
-    let profile = dataset.columns().get(record.place as usize);
-    Ok(profile.is_some_and(|profile| na_is_a_code(&profile.patterns, hashes)))
-}
-
 /// A column of the candidate that a mapping uses.
 struct MappedColumn {
     place: usize,
-    na_is_code: bool,
-    hasher: Option<CellHasher>,
+    hasher: CellHasher,
     cells: Vec<CellHash>,
 }
 
 impl MappedColumn {
     fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let array = batch.column(self.place);
-        let hasher = self.hasher.get_or_insert_with(|| CellHasher::new(array, self.na_is_code));
         self.cells.clear();
-        hasher.push_array(array, &mut self.cells)
+        self.hasher.push_array(array, &mut self.cells)
     }
 }
 

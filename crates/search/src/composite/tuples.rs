@@ -12,7 +12,7 @@ use crate::weights::TupleWeights;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap::ValueWeights;
-use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
+use lakeward_lake::cell_hashes::{CellHash, CellHasher};
 pub use lakeward_lake::key_sample::tuple_hash;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
@@ -142,10 +142,7 @@ impl QueryTuples {
         let mut hashers: Vec<CellHasher> = Vec::new();
         while let Some(batch) = reader.next_batch()? {
             if hashers.is_empty() {
-                let hasher = |place: &usize| {
-                    let sketch = &query.columns[*place].sketch;
-                    CellHasher::new(batch.column(*place), na_is_a_code(&sketch.patterns, &sketch.hashes))
-                };
+                let hasher = |place: &usize| CellHasher::new(&query.columns[*place].profile.writing);
                 hashers = places.iter().map(hasher).collect();
             }
             builder.push_batch(&batch, places, &mut hashers)?;

@@ -15,7 +15,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::overlap;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::semantic::Weakness;
-use lakeward_sketch::normalise::{Difference, Normaliser};
+use lakeward_sketch::{Difference, Normaliser};
 
 /// Matching values shown of each kind.
 const SHOWN_MATCHES: usize = 3;
@@ -271,7 +271,7 @@ pub(super) fn answer(
 
 /// Values that both columns contain, first those whose two written forms are known and differ.
 fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes: &[u64]) -> Vec<ValueMatch> {
-    let mut normaliser = Normaliser::default();
+    let mut normaliser = Normaliser::new(column.profile.writing.clone());
     let mut matches: Vec<ValueMatch> = column
         .sketch
         .samples

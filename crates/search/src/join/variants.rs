@@ -83,7 +83,7 @@ impl<'a> Variants<'a> {
         if column.profile.weakness.is_some() || !may_vary(column.profile.logical, column.sketch.mean_length) {
             return variants;
         }
-        let mut normaliser = Normaliser::default();
+        let mut normaliser = Normaliser::new(column.profile.writing.clone());
         let mut known = std::collections::HashSet::new();
         for written in column.sketch.text.lines() {
             if variants.values.len() == MOST_VALUES {

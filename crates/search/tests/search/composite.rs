@@ -15,7 +15,7 @@ use lakeward_lake::composite_key;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
 use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, QueryTable, RankingWeights, composite};
-use lakeward_sketch::normalise::Difference;
+use lakeward_sketch::Difference;
 use proptest::prelude::*;
 
 /// A lake in a folder of its own, with its index beside it.

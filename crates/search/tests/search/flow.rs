@@ -15,15 +15,15 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
 use lakeward_search::{
     JoinAnswer, JoinOptions, QueryTable, SearchOptions, UnionAnswer, UnionOptions, join, text_search, union,
 };
-use lakeward_sketch::normalise::Difference::{self, Case, WordOrder};
+use lakeward_sketch::Difference::{self, Case, WordOrder};
 use lakeward_sketch::normalise::Normaliser;
-use lakeward_sketch::temporal::DateOrder;
 
 /// A lake with its index.
 struct Lake {
@@ -246,11 +246,6 @@ const FAMILIES: &[&[&str]] = &[
 /// Not in a family of their own, yet their rows could stand below as well: the same cities.
 const ALSO_RIGHT: [&str; 1] = ["geo/cities/world_cities_40k"];
 
-/// Queries of which a member of the family is still outranked, because columns of one kind under other names (`year` and
-/// `Yr`, `date` and `jour`, `country_code` and `cc`) do not align unless they share values.
-#[rustfmt::skip]
-const OPEN_UNIONS: &[&str] = &["geo/cities/cities_africa", "geo/cities/cities_asia", "geo/cities/cities_n_america"];
-
 #[test]
 fn tables_that_continue_each_other_come_first() {
     let mut wrong = Vec::new();
@@ -262,11 +257,7 @@ fn tables_that_continue_each_other_come_first() {
             let answers = sample().union(member, others.len() + ALSO_RIGHT.len());
             let found = answers.iter().map(|answer| answer.table.as_str()).filter(|table| !ALSO_RIGHT.contains(table));
             let found: HashSet<&str> = found.take(others.len()).collect();
-            if OPEN_UNIONS.contains(member) {
-                if found == others {
-                    wrong.push(format!("{member}: right now, strike it out of OPEN_UNIONS"));
-                }
-            } else if found != others {
+            if found != others {
                 wrong.push(format!("{member}: {:?} instead of {:?}", &found - &others, &others - &found));
             }
         }
@@ -398,7 +389,7 @@ fn all_values(lake: &Lake) -> Values {
         assert_eq!(columns.len(), entry.profile.columns.len(), "{}", entry.id);
         for (profile, (name, cells)) in entry.profile.columns.iter().zip(columns) {
             assert_eq!(profile.name, name, "{}", entry.id);
-            values.insert((entry.id.to_string(), name), distinct(&cells, profile.missing));
+            values.insert((entry.id.to_string(), name), distinct(&cells, profile));
         }
     }
     values
@@ -423,18 +414,12 @@ fn columns_of(path: &Path) -> Vec<(String, Vec<String>)> {
     columns
 }
 
-/// Normal-form hashes of `cells`. `NA` is a missing value unless the profile, which has counted `missing`, took it for a code.
-fn distinct(cells: &[String], missing: u64) -> HashSet<u64> {
-    const LEARNT_CELLS: usize = 1000;
-    let mut normaliser = Normaliser::new(DateOrder::learn(cells.iter().map(String::as_str).take(LEARNT_CELLS)));
-    let hashes: Vec<(bool, u64)> =
-        cells.iter().map(|cell| (cell.trim() == "NA", normaliser.value(cell).hash)).collect();
-    let empty = hashes.iter().filter(|(_, hash)| *hash == 0).count() as u64;
-    let mut distinct: HashSet<u64> = hashes.iter().map(|(_, hash)| *hash).filter(|hash| *hash != 0).collect();
-    if missing < empty {
-        distinct.insert(normaliser.word("NA").hash);
-    }
-    distinct
+/// Normal-form hashes of `cells`, read as the profile says.
+fn distinct(cells: &[String], profile: &ColumnProfile) -> HashSet<u64> {
+    let mut normaliser = Normaliser::new(profile.writing.clone());
+    let hashes: Vec<u64> = cells.iter().map(|cell| normaliser.value(cell).hash).collect();
+    assert_eq!(hashes.iter().filter(|hash| **hash == 0).count() as u64, profile.missing, "{}", profile.name);
+    hashes.into_iter().filter(|hash| *hash != 0).collect()
 }
 
 /// Asks for the overlaps of every `step`th column with at least three values and compares them with brute force.
