@@ -48,6 +48,7 @@ COMPARED, COMPUTED, DATED = {"value", "test", "compare", "period"}, {"measure", 
 PAIRED, MANY = {"compare", "measure", "derive"}, {"show", "hide", "group", "measure", "old"}
 LINKED = {"value", "test", "compare", "distinct", "show", "hide", "column", "group", "measure", "order", "derive", "key", "old"}
 VALUED = {"value", "old"}
+NUMERIC = {"integer", "number", "date"}
 ABOUT_DATASET = {"topic", "place", "period", "grain", "publisher", "format", "frequency", "licence", "status"}
 
 
@@ -157,8 +158,51 @@ def load(path):
     return classes, examples
 
 
-def permuted(item, rng):
-    """The same example with its columns in another order, some that nothing speaks of left out, and some words hidden."""
+def columns_of(items):
+    """Columns of all tables: word pieces with those of the values, those that are words, where the values are, kind."""
+    found = {}
+    for item in items:
+        if not item["over_table"]:
+            continue
+        for (start, end), values, kind in zip(item["columns"], item["values"], item["kinds"]):
+            pieces = tuple(item["pieces"][start:end])
+            if pieces and kind != "boolean":
+                found[pieces] = ([(begin - start, stop - start) for begin, stop in values], kind)
+    counts = collections.Counter(piece for pieces in found for piece in set(pieces))
+    # What marks a column, its kind and its values is in many of them.
+    marks = {piece for piece, count in counts.items() if count > len(found) / 20}
+    return [(list(pieces), set(pieces) - marks, *rest) for pieces, rest in found.items()]
+
+
+def widened(item, others, rng):
+    """The same example over a wider table: with columns of other tables that share no word with the text or a column."""
+    said = set(item["pieces"])
+    room, count = POSITIONS - len(item["pieces"]), rng.randint(1, 10)
+    added = []
+    for pieces, words, values, kind in rng.sample(others, min(3 * count, len(others))):
+        if len(pieces) <= room and len(added) < count and not said & words:
+            room -= len(pieces)
+            added.append((pieces, values, kind))
+            said |= words
+    pieces, columns, values = item["pieces"][:-1], list(item["columns"]), list(item["values"])
+    for column, shown, _ in added:
+        columns.append((len(pieces), len(pieces) + len(column)))
+        values.append([(begin + len(pieces), stop + len(pieces)) for begin, stop in shown])
+        pieces = pieces + column
+    spans = []
+    for span in item["spans"]:
+        # Whether the span has a number shows in the columns that there are.
+        fits = {kind in NUMERIC: row[2] for kind, row in zip(item["kinds"], span["features"])}
+        rows = [[0.0, 0.0, fits.get(kind in NUMERIC, 1 - fits.get(kind not in NUMERIC, 0.0)), 0.0, 0.0, 0.0] for _, _, kind in added]
+        spans.append(span | {"features": [*span["features"], *rows]})
+    return item | {"pieces": [*pieces, item["pieces"][-1]], "columns": columns, "values": values, "spans": spans}
+
+
+def permuted(item, rng, others):
+    """The same example with columns of other tables, its columns in another order, some that nothing speaks of left out, and some words
+    hidden."""
+    if item["over_table"] and rng.random() < 0.25:
+        item = widened(item, others, rng)
     seen = [at for at, (start, end) in enumerate(item["columns"]) if end > start]
     needed = {column for span in item["spans"] for column in [*span["columns"], span["second"]] if column is not None}
     drop = rng.random() * 0.3
@@ -356,11 +400,12 @@ def trained(items, reader, seed, epochs, rate, report, partly=False):
         groups[name.startswith("heads")]["params"].append(parameter)
     optimiser = torch.optim.AdamW(groups, lr=rate)
     steps, step, began = epochs * len(batches(items, 1000)), 0, time.time()
+    others = columns_of(items)
     for epoch in range(epochs):
         reader.train()
         losses = []
         for group in batches(items, 1000, rng):
-            batch = batched([permuted(item, rng) for item in group])
+            batch = batched([permuted(item, rng, others) for item in group])
             share = step / max(1, steps)
             for one in optimiser.param_groups:
                 one["lr"] = one["base"] * min(1, share / 0.1) * max(0.02, 1 - share)

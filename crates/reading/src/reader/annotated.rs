@@ -395,7 +395,9 @@ pub fn examples(
         let LabelledTurn { turn, schema, meant, .. } = &labelled;
         let matches = schema.matches(&turn.text, &conversation.holds(schema, table));
         let input = Input::new(vocabulary, &turn.text, labelled.previous(), schema, &matches);
-        found.push(example(&turn.text, &input, meant, schema, &matches));
+        let mut example = example(&turn.text, &input, meant, schema, &matches);
+        example["over_table"] = (table.is_some() || conversation.sheet.is_some()).into();
+        found.push(example);
         lost += labelled.not_applied.len();
     }
     (found, lost)
@@ -449,6 +451,7 @@ fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, ma
         "values": input.values.iter().map(|values| values.iter().map(|(_, pieces)| pair(pieces)).collect()).collect::<Vec<Vec<_>>>(),
         "acts": reading.acts.iter().map(|act| act.place()).collect::<Vec<_>>(),
         "on_result": reading.on_result, "spans": spans,
+        "kinds": schema.columns.iter().map(|column| column.kind.word()).collect::<Vec<_>>(),
     })
 }
 
