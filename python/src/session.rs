@@ -155,6 +155,11 @@ impl Session {
         })
     }
 
+    /// Takes the latest operation back, or makes the one `again` that was taken back last.
+    fn step_back(&self, py: Python<'_>, again: bool) -> PyResult<()> {
+        self.advance(py, move |_, document, _| document.step_back(again).map(|_| ()))
+    }
+
     /// Records that the user accepts a table of the lake.
     fn accept(&self, py: Python<'_>, table: String) -> PyResult<()> {
         self.advance(py, move |lakeward, document, _| {

@@ -115,6 +115,12 @@ def test_an_operation_is_run_and_its_rows_are_arrow(own: lakeward.Lake) -> None:
     with pytest.raises(errors.UsageError, match="not both"):
         session.run(1, plan=plan)
     assert len(session.steps) == 2 and own.resume("work").plan == plan
+    session.undo()
+    assert [step.undone for step in session.steps] == [False, True] and len(session.plan["steps"]) == 1
+    session.redo()
+    assert own.resume("work").plan == plan
+    with pytest.raises(errors.UsageError, match="no undone operation"):
+        session.redo()
     unkept = own.session(keep=False)
     unkept.ask("only amounts above 300", table="sales")
     with pytest.raises(errors.UsageError, match="not kept"):

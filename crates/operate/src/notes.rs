@@ -8,6 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::quote::identifier;
+use super::rows::ResultColumn;
+
 /// One thing to know about a table that a query read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
@@ -48,6 +51,14 @@ impl fmt::Display for Note {
             }
             NoteKind::InPart { reason } => write!(f, "`{}` was read in part: {reason}", self.table),
         }
+    }
+}
+
+impl Note {
+    /// Whether it says something of a result with these columns or of what `sql` asks for; steps that are kept for later have all columns.
+    pub fn concerns(&self, sql: &str, columns: &[ResultColumn]) -> bool {
+        let NoteKind::Misfits { column, .. } = &self.kind else { return true };
+        columns.iter().any(|known| known.name == *column) || sql.contains(&identifier(column))
     }
 }
 

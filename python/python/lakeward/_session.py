@@ -67,6 +67,14 @@ class Session:
         batches, notes = self._session.run(operation, None if plan is None else json.dumps(plan))
         return SqlRows(batches, notes)
 
+    def undo(self) -> None:
+        """Takes the latest operation back: the working table is the one before."""
+        self._session.step_back(False)
+
+    def redo(self) -> None:
+        """Makes the operation again that was taken back last."""
+        self._session.step_back(True)
+
     def accept(self, table: str) -> None:
         """Accepts a table of the lake, which ranks higher from now on."""
         self._session.accept(table)

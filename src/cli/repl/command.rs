@@ -44,6 +44,8 @@ pub enum Slash {
     Edit(Box<Edit>),
     /// Undo the latest operation.
     Undo,
+    /// Make the operation again that was undone last.
+    Redo,
     /// Save the session, or continue in a copy of another name.
     Save(Option<String>),
     /// List the sessions.
@@ -117,7 +119,7 @@ const fn command(name: &'static str, arguments: &'static str, does: &'static str
 }
 
 /// All commands, in the order of `/help`.
-pub const COMMANDS: [Description; 20] = [
+pub const COMMANDS: [Description; 21] = [
     command(
         "/use",
         "[TABLE|FILE|N]",
@@ -149,6 +151,7 @@ pub const COMMANDS: [Description; 20] = [
          as `lakeward schema edit` describes",
     ),
     command("/undo", "", "undo the latest operation"),
+    command("/redo", "", "make the operation again that was undone last"),
     command("/save", "[NAME]", "save the session; with NAME continue in a copy of that name"),
     command("/sessions", "", "list the sessions"),
     command("/resume", "SESSION", "resume another session"),
@@ -218,6 +221,7 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
         "plan" => Slash::Plan(number()?),
         "edit" => Slash::Edit(Box::new(edit_of(command, rest)?)),
         "undo" => none(Slash::Undo)?,
+        "redo" => none(Slash::Redo)?,
         "save" => Slash::Save(some()),
         "sessions" => none(Slash::Sessions)?,
         "resume" => Slash::Resume(required()?),

@@ -138,10 +138,8 @@ impl Repl<'_> {
         Ok(Status::Done)
     }
 
-    pub(super) fn undo(&mut self) -> Result<Status> {
-        let Some(step) = self.session.undo() else {
-            return Err(Error::Usage("there is no operation to undo".into()));
-        };
+    pub(super) fn undo(&mut self, again: bool) -> Result<Status> {
+        let step = self.session.step_back(again)?;
         printer::line(&conversation::step_line(step));
         self.save()?;
         self.print_working()

@@ -167,7 +167,7 @@ pub fn run(lake: &Lakeward, stop: &Stop, session: &mut Session, plan: &Plan) -> 
     Ok((preview.warnings, outcome))
 }
 
-/// Takes the latest step of `session` back.
-pub fn undo(session: &mut Session) -> Result<()> {
-    session.undo().map(|_| ()).ok_or_else(|| Error::Usage("there is no operation to undo".into()))
+/// Takes the latest step of `session` back, or makes the one `again` that was taken back last.
+pub fn undo(session: &mut Session, again: bool) -> Result<()> {
+    session.step_back(again).map(|_| ())
 }

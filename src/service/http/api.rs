@@ -269,8 +269,18 @@ async fn undo(
     Path(id): Path<String>,
     Body(of): Body<Of>,
 ) -> Answer<Session> {
-    let undone = app.change(&user, (id, of.revision), LOOK, |_, _, session| actions::undo(session));
+    let undone = app.change(&user, (id, of.revision), LOOK, |_, _, session| actions::undo(session, false));
     undone.await.map(|((), session)| Json(session))
+}
+
+async fn redo(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Path(id): Path<String>,
+    Body(of): Body<Of>,
+) -> Answer<Session> {
+    let redone = app.change(&user, (id, of.revision), LOOK, |_, _, session| actions::undo(session, true));
+    redone.await.map(|((), session)| Json(session))
 }
 
 async fn choose(
@@ -409,6 +419,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             schema::<Of>,
             schema::<Session>,
             post(undo),
+        ),
+        write(
+            "/api/v1/sessions/{id}/redo",
+            "Makes the operation again that was taken back last",
+            schema::<Of>,
+            schema::<Session>,
+            post(redo),
         ),
         write(
             "/api/v1/sessions/{id}/choose",

@@ -123,6 +123,9 @@ fn a_conversation_over_http_runs_and_undoes_operations() {
     let undone = server.post(&at("undo"), &json!({})).json();
     assert_eq!(undone["steps"][0]["undone"], json!(true));
     assert_eq!(server.post(&at("undo"), &json!({})).status, StatusCode::BAD_REQUEST);
+    let redone = server.post(&at("redo"), &json!({})).json();
+    assert_eq!(redone["steps"][0]["undone"], json!(false));
+    assert_eq!(server.post(&at("redo"), &json!({})).status, StatusCode::BAD_REQUEST);
     assert_eq!(server.get(&at("result?step=9")).status, StatusCode::BAD_REQUEST);
     let chosen = server.post(&at("choose"), &json!({"table": "shops/cities", "accepted": true})).json();
     assert_eq!(chosen["accepted"][0]["table"], json!("shops/cities"));

@@ -4,6 +4,7 @@ use chrono::{SecondsFormat, Utc};
 
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use crate::recommend::Recommendation;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Input, Signals};
 
@@ -137,6 +138,16 @@ impl Session {
         self.turns_before_table = before;
         step.undone = false;
         Some(step)
+    }
+
+    /// [`Session::undo`], or [`Session::redo`] if `again`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such step.
+    pub fn step_back(&mut self, again: bool) -> Result<&Step> {
+        let none = if again { "there is no undone operation to make again" } else { "there is no operation to undo" };
+        let moved = if again { self.redo() } else { self.undo() };
+        moved.ok_or_else(|| Error::Usage(none.into()))
     }
 
     /// The table that operations start from: the result of the latest step that stands, else the table in use, else the

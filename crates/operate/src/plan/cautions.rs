@@ -75,7 +75,7 @@ impl Counter<'_> {
             let is_mean = means.iter().any(|mean| mean.eq_ignore_ascii_case(name)) || has_word(name, &MEANS);
             if averages && is_mean {
                 let text =
-                    format!("{name} is a mean already; the {measure} counts groups of one row as much as large ones");
+                    format!("{name} is a mean already; {measure} counts groups of one row as much as large ones");
                 self.warn(place, WarningKind::MeanOfMeans, text);
             }
             if matches!(measure.function, MeasureFunction::Min | MeasureFunction::Max) {

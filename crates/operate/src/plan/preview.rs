@@ -154,7 +154,8 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     let wanted = if counter.stopped.is_some() || !counter.has_time() { 0 } else { limits.sample_rows };
     let from_kept = counter.compiler.compile(plan)?;
     let (columns, sample) = first_rows(context, &from_kept, wanted, &mut counter.notes)?;
-    let Counter { notes, warnings, stopped, .. } = counter;
+    let Counter { mut notes, warnings, stopped, .. } = counter;
+    notes.retain(|note| note.concerns(&sql, &columns));
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(PlanPreview { sql, rows_in, steps, rows_out, columns, sample, warnings, stopped, notes, elapsed_ms })
 }

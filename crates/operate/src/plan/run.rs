@@ -73,6 +73,7 @@ pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out:
     let (rows, columns, output) =
         with_memory(Strategy::InOrder, context, |strategy| write(context, &from_kept, strategy, limits, out))?;
     add_notes(&mut counter.notes, context.notes());
+    counter.notes.retain(|note| note.concerns(&sql, &columns));
     let written_bytes = output.replace()?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes: counter.notes })

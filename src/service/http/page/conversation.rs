@@ -216,6 +216,12 @@ fn steps(forms: &Forms<'_>) -> Markup {
                     button { "Take the latest operation back" }
                 }
             }
+            @if session.steps.last().is_some_and(|step| step.undone) {
+                form method="post" action={ "/sessions/" (session.id) "/redo" } {
+                    (forms.fields())
+                    button { "Make the operation again that was taken back last" }
+                }
+            }
         }
     }
 }
@@ -262,7 +268,22 @@ pub async fn undo(
     Path(id): Path<String>,
     Form(of): Form<Of>,
 ) -> Result<Redirect, Fault> {
-    app.change(&visitor.user, (id.clone(), Some(of.revision)), LOOK, |_, _, session| actions::undo(session)).await?;
+    step_back(&app, visitor, id, of, false).await
+}
+
+/// Makes the operation again that was taken back last.
+pub async fn redo(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(of): Form<Of>,
+) -> Result<Redirect, Fault> {
+    step_back(&app, visitor, id, of, true).await
+}
+
+async fn step_back(app: &App, visitor: Visitor, id: String, of: Of, again: bool) -> Result<Redirect, Fault> {
+    let of = (id.clone(), Some(of.revision));
+    app.change(&visitor.user, of, LOOK, move |_, _, session| actions::undo(session, again)).await?;
     Ok(back(&id))
 }
 

@@ -33,4 +33,5 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/sessions/{id}/preview", get(preview::page))
         .route("/sessions/{id}/run", post(preview::run))
         .route("/sessions/{id}/undo", post(conversation::undo))
+        .route("/sessions/{id}/redo", post(conversation::redo))
 }
