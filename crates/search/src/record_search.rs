@@ -1,16 +1,16 @@
 //! Finding records and tables that meet what was demanded: a filter first, then words, meaning and late interaction.
 //!
-//! What was stated (hard) filters, what was only inferred (soft) scores. Records are looked at in stages: those that meet
-//! every hard demand, then those that violate one, and so on, only while fewer than asked were found; so relaxation is
-//! stepwise and each answer names what it violates. Inside a stage, after ScienceDB AI (Long et al., 2026), in two steps:
+//! What was set by a command filters. Records are looked at in stages: those that pass every filter, then those that violate one, and so on,
+//! only while fewer than asked were found; so relaxation is stepwise. What was read from words may be misread, so it weighs; each answer
+//! names what it violates. Inside a stage, after ScienceDB AI (Long et al., 2026), in two steps:
 //!
-//! s(d)  = text(d) / max text + .2 · cos(request, title) + Σ soft .4 · m + Σ violated hard m
+//! s(d)  = text(d) / max text + .2 · cos(request, title) + Σ stated .7 · m + Σ inferred .4 · m + Σ violated filters m
 //! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75)
 //!
 //! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
 //! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
 //! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
-//! filter, not filtered after, so none is lost. Weights have wide plateaus: hard demands .5–4, soft .2–.8, title 1–4, meaning .15–.3. Where records
+//! filter, not filtered after, so none is lost. Weights have wide plateaus: stated .6–1, inferred .2–.8, title 1–4, meaning .15–.3. Where records
 //! have vectors of what they are about, the cosine is theirs and weighs 5 (3–15).
 
 use schemars::JsonSchema;
@@ -69,7 +69,7 @@ pub struct RecordQuery<'a> {
     pub texts: &'a [(String, f64)],
     /// What was said of what is looked for, turn by turn: whole sentences for the model that reads such; `texts` where there is none.
     pub said: &'a [String],
-    /// What must (hard) or should (soft) be met; the first 64.
+    /// What must or should be met; the first 64.
     pub demands: &'a [Demand],
     /// Answers wanted.
     pub k: usize,
@@ -108,14 +108,14 @@ pub struct RecordAnswer {
     /// Whether it is a record of a catalogue: its data is not in the lake.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
-    /// Greater is better; comparable among answers that violate as many demands.
+    /// Greater is better; comparable among answers that violate as many filters.
     pub score: f64,
     /// What the score is made of.
     pub parts: ScoreParts,
     /// Each demand of which the catalogue says something, with whether it is met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demands: Vec<DemandCheck>,
-    /// Roles of the hard demands that it violates.
+    /// Roles of what was set or stated and is violated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<Role>,
     /// The answer in a sentence.
@@ -125,9 +125,9 @@ pub struct RecordAnswer {
 /// The answers to a [`RecordQuery`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordAnswers {
-    /// Best first: those that violate fewer demands before those that violate more.
+    /// Best first: those that violate fewer filters before those that violate more.
     pub answers: Vec<RecordAnswer>,
-    /// Records and tables that meet every hard demand.
+    /// Records and tables that meet all that was set or stated.
     pub matching: usize,
     /// Whether all that could be an answer were scored.
     pub exact: bool,
@@ -154,10 +154,10 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_
             looked_at.remove(table);
         }
     }
-    let stages = Stages::of(looked_at, &checks, query.k, weights.soft_demand);
+    let stages = Stages::of(looked_at, &checks, query.k, weights);
     let (ranked, exact) = Ranking { index, embedder, query, stages: &stages }.run()?;
     let answers = ranked.into_iter().map(|ranked| answer(index, &checks, ranked)).collect::<Result<_>>()?;
-    Ok(RecordAnswers { answers, matching: stages.counts.first().copied().unwrap_or(0), exact })
+    Ok(RecordAnswers { answers, matching: stages.matching, exact })
 }
 
 /// A record on its way to an answer.

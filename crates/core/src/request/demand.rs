@@ -17,8 +17,11 @@ pub struct Demand {
     /// Whether it is what the dataset must not have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub avoid: bool,
-    /// Whether it filters; else it only affects the score.
+    /// Whether it was stated and not only inferred; it then weighs more.
     pub hard: bool,
+    /// Whether it was set by a command and not read from words; it then filters.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub filters: bool,
     /// The turn that set it, from 1.
     pub turn: usize,
     /// The words it was read from.
@@ -40,7 +43,7 @@ pub enum Demanded {
 impl Demand {
     /// A wish that is only words yet.
     pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
-        Self { role, value: Demanded::Said, avoid: false, hard: false, turn, said: words.into() }
+        Self { role, value: Demanded::Said, avoid: false, hard: false, filters: false, turn, said: words.into() }
     }
 }
 

@@ -78,7 +78,7 @@ impl CatalogueWords {
             _ => vocabulary.grounded(said),
         };
         if grounded.role == known && grounded.value != Demanded::Said {
-            return Ok(Demand { hard: true, ..grounded });
+            return Ok(Demand { hard: true, filters: true, ..grounded });
         }
         let nearest = |of: &str, names: &mut dyn Iterator<Item = &str>| nearest_names(of, names, 1).into_iter().next();
         let advice =

@@ -1,64 +1,72 @@
-//! How many demands each record violates, and which of them have to be looked at for so many answers.
+//! How many filters each record violates, which of them have to be looked at for so many answers, and what the other demands give.
 
 use super::checks::Check;
+use crate::weights::RecordWeights;
 use lakeward_index::TableSet;
 
 /// A record that is not looked at.
 const NEVER: u8 = u8::MAX;
 
-/// The records by how many hard demands they violate.
+/// The records by how many filters they violate.
 pub(super) struct Stages {
-    /// Hard demands violated, by place; [`NEVER`] where there is no record to look at. Empty where all of `reached` violate none.
+    /// Filters violated, by place; [`NEVER`] where there is no record to look at. Empty where all of `reached` violate none.
     violated: Vec<u8>,
-    /// What soft demands give, and hard ones that are violated and partly met, by place. Empty where nothing does.
+    /// What demands that do not filter give, and filters that are violated and partly met, by place. Empty where nothing does.
     wishes: Vec<f32>,
-    /// How many records violate 0, 1, … demands, as far as has to be looked.
+    /// How many records violate 0, 1, … filters, as far as has to be looked.
     pub counts: Vec<usize>,
+    /// Records that meet all that was set or stated.
+    pub matching: usize,
     /// The records of these stages.
     pub reached: TableSet,
 }
 
 impl Stages {
-    /// Those of `all`, up to the stage with which there are `k`; a soft demand that is met counts `soft`.
-    pub fn of(all: TableSet, checks: &[Check<'_>], k: usize, soft: f32) -> Self {
-        let mut passing = all.clone();
-        for check in checks.iter().filter(|check| check.demand.hard) {
+    /// Those of `all`, up to the stage with which there are `k`.
+    pub fn of(all: TableSet, checks: &[Check<'_>], k: usize, weights: &RecordWeights) -> Self {
+        let (mut passing, mut meeting) = (all.clone(), all.clone());
+        for check in checks.iter().filter(|check| check.demand.hard || check.demand.filters) {
             let (every, _) = check.sets(&all);
-            match check.refused {
-                true => passing.subtract(&every),
-                false => passing.intersect(&every),
+            let keep = |set: &mut TableSet| match check.refused {
+                true => set.subtract(&every),
+                false => set.intersect(&every),
+            };
+            keep(&mut meeting);
+            if check.demand.filters {
+                keep(&mut passing);
             }
         }
+        let matching = meeting.len();
         let count = passing.len();
         if count < k.max(1) {
-            return Self::relaxed(all, checks, k, soft);
+            return Self { matching, ..Self::relaxed(all, checks, k, weights) };
         }
-        // The usual case, without a look at those that violate something.
+        // The usual case, without a look at those that violate a filter.
         let mut wishes = Vec::new();
-        for check in checks.iter().filter(|check| !check.demand.hard) {
+        for check in checks.iter().filter(|check| !check.demand.filters) {
             wishes.resize(all.capacity(), 0.0);
-            wish(check, &passing, &mut wishes, soft);
+            wish(check, &passing, &mut wishes, weights);
         }
-        Self { violated: Vec::new(), wishes, counts: vec![count], reached: passing }
+        Self { violated: Vec::new(), wishes, counts: vec![count], matching, reached: passing }
     }
 
     /// The same where those that violate nothing are too few.
-    fn relaxed(all: TableSet, checks: &[Check<'_>], k: usize, soft: f32) -> Self {
+    fn relaxed(all: TableSet, checks: &[Check<'_>], k: usize, weights: &RecordWeights) -> Self {
         let capacity = all.capacity();
-        let hard = checks.iter().filter(|check| check.demand.hard && !check.refused).count() as u8;
+        let filters = checks.iter().filter(|check| check.demand.filters && !check.refused).count() as u8;
         let mut violated = vec![NEVER; capacity];
         let mut wishes = vec![0.0f32; capacity];
-        all.places().for_each(|place| violated[place] = hard);
+        all.places().for_each(|place| violated[place] = filters);
         for check in checks {
             let (every, mut some) = check.sets(&all);
-            match (check.demand.hard, check.refused) {
+            match (check.demand.filters, check.refused) {
                 (true, true) => every.places().for_each(|place| violated[place] += 1),
                 (true, false) => {
                     every.places().for_each(|place| violated[place] -= 1);
                     some.subtract(&every);
                     some.places().for_each(|place| wishes[place] += check.share(place));
                 }
-                (false, _) => wish(check, &all, &mut wishes, soft),
+                (false, _) => wish(check, &all, &mut wishes, weights),
             }
         }
         let mut counts = vec![0usize; usize::from(NEVER)];
@@ -74,27 +82,28 @@ impl Stages {
         for (place, _) in violated.iter().enumerate().filter(|(_, violated)| usize::from(**violated) > last) {
             reached.remove_place(place);
         }
-        Self { violated, wishes, counts, reached }
+        Self { violated, wishes, matching: 0, counts, reached }
     }
 
-    /// The hard demands that the record at `place` of `reached` violates.
+    /// The filters that the record at `place` of `reached` violates.
     #[inline]
     pub fn violated(&self, place: usize) -> usize {
         self.violated.get(place).map_or(0, |violated| usize::from(*violated))
     }
 
-    /// What the soft demands give to the record at `place`, and the hard ones that it violates and meets in part.
+    /// What demands that do not filter give to the record at `place`, and filters that it violates and meets in part.
     #[inline]
     pub fn wishes(&self, place: usize) -> f32 {
         self.wishes.get(place).copied().unwrap_or(0.0)
     }
 }
 
-/// Adds what a soft demand gives to records of `among`.
-fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], soft: f32) {
+/// Adds what a demand that does not filter gives to records of `among`.
+fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], weights: &RecordWeights) {
+    let weight = if check.demand.hard { weights.stated_demand } else { weights.soft_demand };
     let (every, some) = check.sets(among);
     match check.refused {
-        true => every.places().for_each(|place| wishes[place] -= soft),
-        false => some.places().for_each(|place| wishes[place] += soft * check.share(place)),
+        true => every.places().for_each(|place| wishes[place] -= weight),
+        false => some.places().for_each(|place| wishes[place] += weight * check.share(place)),
     }
 }

@@ -55,7 +55,9 @@ section! {
         about: f32,
         /// Late interaction with the title.
         late: f64,
-        /// A soft demand that is met.
+        /// A demand that was stated, read from words, and is met.
+        stated_demand: f32,
+        /// One that was only inferred.
         soft_demand: f32,
         /// A value that is not in a list which its publisher cut short.
         perhaps_cut_off: f32,

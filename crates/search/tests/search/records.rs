@@ -119,7 +119,7 @@ fn opened(lake: &Path) -> LakeIndex {
 
 fn wants(role: &str, values: &[&str]) -> Demand {
     let value = Demanded::Values(values.iter().map(|value| vec![value.to_string()]).collect());
-    Demand { value, hard: true, ..Demand::said(Role::from(role.to_string()), values.join(" and "), 1) }
+    Demand { value, hard: true, filters: true, ..Demand::said(Role::from(role.to_string()), values.join(" and "), 1) }
 }
 
 fn years(value: RequestedYears) -> Demand {
@@ -127,7 +127,7 @@ fn years(value: RequestedYears) -> Demand {
 }
 
 fn soft(demand: Demand) -> Demand {
-    Demand { hard: false, ..demand }
+    Demand { hard: false, filters: false, ..demand }
 }
 
 /// Each answer with the roles it violates: `rents`, `wages -place`.
