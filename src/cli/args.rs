@@ -80,6 +80,8 @@ pub enum Command {
     Ask(AskCommand),
     /// Find tables by words.
     Search(SearchCommand),
+    /// Find columns that hold what a text says, by name, values and meaning.
+    Columns(SearchCommand),
     /// Find tables that share key values with a table.
     Join(JoinCommand),
     /// Find tables whose rows could be appended to a table.
@@ -606,6 +608,7 @@ pub enum SchemaOf {
     Join,
     Union,
     Correlate,
+    Columns,
     Features,
     Profile,
     Tables,

@@ -106,6 +106,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Index(command) => index::run(arguments, command),
         Command::Ask(command) => ask::run(arguments, command),
         Command::Search(command) => search::text(arguments, command),
+        Command::Columns(command) => search::columns(arguments, command),
         Command::Join(command) => search::join(arguments, command),
         Command::Union(command) => search::union(arguments, command),
         Command::Features(command) => features::run(arguments, command),

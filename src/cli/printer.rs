@@ -30,7 +30,7 @@ use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;
 use lakeward_operate::ResultColumn;
-use lakeward_search::{CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_search::{ColumnAnswer, CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
@@ -235,6 +235,24 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
         lines.push(format!("similar, not equal: {ours} / {theirs} ({})", matched.variation));
     }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
+    lines.push(cited_as(&answer.citation));
+    lines
+}
+
+/// The evidence of a column.
+pub fn column_answer(answer: &ColumnAnswer) -> Vec<String> {
+    let features = &answer.features;
+    let mut lines = vec![
+        shown(&answer.title, 200),
+        shown(&answer.reason, 800),
+        format!(
+            "words {:.2}, values {:.2}, meaning {:.2} and {:.2}, table {:.2}",
+            features.words, features.values, features.about, features.likeness, features.table
+        ),
+    ];
+    lines.extend(answer.description.as_deref().map(|text| shown(text, 300)));
+    let values = shown(&answer.values.join(", "), 200);
+    lines.push(format!("{} different values in {} rows: {values}", answer.distinct, answer.rows));
     lines.push(cited_as(&answer.citation));
     lines
 }

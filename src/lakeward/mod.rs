@@ -30,9 +30,9 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
-use lakeward_search::{CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions};
+use lakeward_search::{ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions};
 use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use lakeward_search::{composite, correlate, join, text_search, union};
+use lakeward_search::{column_search, composite, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::learned::is_learned;
@@ -168,6 +168,15 @@ impl Lakeward {
         let options = SearchOptions { k, weights: &self.config.ranking };
         let answers = text_search::search(&self.index, self.embedder(), text, &options)?;
         self.gate().admit(answers)
+    }
+
+    /// The best `k` columns for a text.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn columns(&self, text: &str, k: usize) -> Result<Checked<Vec<ColumnAnswer>>> {
+        let options = SearchOptions { k, weights: &self.config.ranking };
+        self.gate().admit(column_search::search(&self.index, self.embedder(), text, &options)?)
     }
 
     /// The table to search with: an id of the lake, else a file.

@@ -8,6 +8,7 @@ mod cells;
 mod chat_behaviour;
 mod cite;
 mod cli;
+mod columns;
 mod commands;
 mod conversation;
 mod durability;

@@ -7,6 +7,7 @@ pub mod augment;
 pub mod candidates;
 pub mod channels;
 pub mod cite;
+pub mod column_search;
 pub mod composite;
 pub mod correlate;
 pub mod fuse;
@@ -26,6 +27,7 @@ pub mod weights;
 
 pub use candidates::{Candidate, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
 pub use candidates::{SearchedText, TableAnswers, TableRequest, TextAnswers, TextRequest};
+pub use column_search::ColumnAnswer;
 pub use composite::{CompositeAnswers, CompositeOptions};
 pub use correlate::{CorrelateOptions, CorrelationAnswer, CorrelationAnswers};
 pub use join::{JoinAnswer, JoinOptions};

@@ -193,12 +193,7 @@ pub fn search(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
-    let weights = weights_for(index, embedder, options.weights);
-    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
-        .into_iter()
-        .map(|candidate| (weights.score(&candidate.features), candidate))
-        .collect();
-    sort(&mut ranked);
+    let mut ranked = ranked(index, embedder, text, options)?;
     let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
     ranked.truncate(options.k);
     let mut answers = Vec::with_capacity(ranked.len());
@@ -210,6 +205,32 @@ pub fn search(
         tell_what_is_missing(index, text, &mut answers)?;
     }
     Ok(answers)
+}
+
+fn ranked(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<(f64, SearchCandidate)>> {
+    let weights = weights_for(index, embedder, options.weights);
+    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
+        .into_iter()
+        .map(|candidate| (weights.score(&candidate.features), candidate))
+        .collect();
+    sort(&mut ranked);
+    Ok(ranked)
+}
+
+/// The `k` tables that answer `text` best, with their scores, best first.
+pub(super) fn ranked_tables(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<(f64, TableRef)>> {
+    let ranked = ranked(index, embedder, text, options)?;
+    Ok(ranked.into_iter().take(options.k).map(|(score, candidate)| (score, candidate.table)).collect())
 }
 
 /// Adds to the reason of each answer which words of the request it says nowhere, rarest first.
