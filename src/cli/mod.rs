@@ -20,6 +20,7 @@ mod lake;
 mod manual;
 mod mcp;
 mod model;
+mod note;
 mod papers;
 mod plan;
 mod printer;
@@ -115,6 +116,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Tables(command) => profile::tables(arguments, command),
         Command::Cite(command) => cite::cite(arguments, command),
         Command::Resolve(command) => cite::resolve(arguments, command),
+        Command::Note(command) => note::run(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
         Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),

@@ -21,12 +21,13 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
-use lakeward::documents::{ErrorDocument, FeatureDocument};
+use lakeward::documents::{ErrorDocument, FeatureDocument, NoteList};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::shown;
 use lakeward_lake::composite_key::CompositeKey;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
+use lakeward_lake::notes::TableNote;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;
 use lakeward_operate::ResultColumn;
@@ -352,6 +353,24 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
     }
     lines.push(cited_as(&answer.citation));
     lines
+}
+
+/// What users say of tables.
+pub fn notes(list: &NoteList) {
+    for note in &list.notes {
+        let gone = if list.gone.contains(&note.table) { "  (not in the lake now)" } else { "" };
+        out(&format!("{}{gone}", shown(&note.table, 200)));
+        own_note(note);
+    }
+}
+
+/// What users say of a table, as theirs.
+pub fn own_note(note: &TableNote) {
+    let about = Some(note.about()).filter(|about| !about.is_empty());
+    about.iter().for_each(|about| out(&format!("your note: {}", shown(about, LINE_WIDTH))));
+    for (column, text) in &note.columns {
+        out(&format!("your note on `{}`: {}", shown(column, 80), shown(text, LINE_WIDTH)));
+    }
 }
 
 /// The profile of a table, or the metadata of a record.

@@ -25,6 +25,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         printer::json(&found)?;
     } else {
         printer::profile(&found.dataset, &found.composite_keys);
+        found.note.iter().for_each(printer::own_note);
     }
     let lost_rows = found.dataset.table().is_some_and(|table| table.report.lost_rows());
     Ok(if lost_rows { Status::InPart } else { Status::Done })

@@ -36,7 +36,13 @@ pub fn columns(arguments: &Arguments, command: &SearchCommand) -> Result<Status>
     let answers = lakeward.columns(&text, command.answers.count())?;
     warn_without_vectors(lakeward.embedder());
     let document = Document::new(text, answers, started);
-    show(arguments, &command.answers, document, printer::column_answer, "see one in its table with `lakeward profile TABLE`")
+    show(
+        arguments,
+        &command.answers,
+        document,
+        printer::column_answer,
+        "see one in its table with `lakeward profile TABLE`",
+    )
 }
 
 /// `lakeward join TABLE [--column C[,D…]]`

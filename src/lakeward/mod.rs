@@ -26,11 +26,15 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::Demand;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
+use lakeward_lake::notes::{NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
-use lakeward_search::{ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions};
+use lakeward_search::query_table::column_named;
+use lakeward_search::{
+    ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions,
+};
 use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use lakeward_search::{column_search, composite, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
@@ -63,6 +67,12 @@ pub struct Lakeward {
     user: Option<Arc<str>>,
 }
 
+/// The current snapshot of the index at `place`, with what users know.
+fn opened(place: &Place, config: &Config, embedder: &dyn Embedder) -> Result<LakeIndex> {
+    let index = LakeIndex::open(&place.index, embedder.id())?;
+    Ok(index.with_known(Notes::read(&place.index)?, config.synonyms.clone()))
+}
+
 impl std::fmt::Debug for Lakeward {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lakeward").field("place", &self.place).finish_non_exhaustive()
@@ -86,7 +96,7 @@ impl Lakeward {
     pub fn open_at(place: Place) -> Result<Self> {
         let embedder = place.embedder()?;
         let config = place.config()?;
-        let index = LakeIndex::open(&place.index, embedder.id())?;
+        let index = opened(&place, &config, &*embedder)?;
         Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default(), user: None })
     }
 
@@ -104,7 +114,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`Lakeward::open_at`].
     pub fn reopened(&self) -> Result<Self> {
-        let index = Arc::new(LakeIndex::open(&self.place.index, self.embedder.id())?);
+        let index = Arc::new(opened(&self.place, &self.config, self.embedder())?);
         Ok(Self { index, cache: Arc::default(), ..self.clone() })
     }
 
@@ -240,6 +250,34 @@ impl Lakeward {
         options: &FeatureOptions,
     ) -> Result<FeatureTable> {
         feature_table(&self.index, &self.place.lake, context, query, options)
+    }
+
+    /// Changes what users know of the table or record `table`, its id, and returns that. Searches of the next snapshot use it;
+    /// the index stays as it is.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names, unless a note on it is
+    /// removed; those of [`Notes::change`].
+    pub fn note(&self, table: &str, edits: Vec<NoteEdit>) -> Result<TableNote> {
+        let known = self.index.notes().of(table);
+        let removes = |edit: &NoteEdit| match edit {
+            NoteEdit::Remove => known.is_some(),
+            NoteEdit::Column(name, None) => known.is_some_and(|note| note.columns.contains_key(name)),
+            _ => false,
+        };
+        let mut named = Vec::with_capacity(edits.len());
+        for edit in edits {
+            named.push(match edit {
+                edit if removes(&edit) => edit,
+                NoteEdit::Column(name, text) => {
+                    let entry = self.index.table(self.index.find(table)?)?;
+                    let place = column_named(&entry, &name)?;
+                    NoteEdit::Column(entry.profile.columns[place].name.clone(), text)
+                }
+                edit => self.index.find(table).map(|_| edit)?,
+            });
+        }
+        Notes::change(&self.place.index, table, named)
     }
 
     /// The check of answers against the catalogue of this snapshot.

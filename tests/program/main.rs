@@ -23,6 +23,7 @@ mod functions;
 mod lake_forms;
 mod learning;
 mod llm_server;
+mod notes;
 mod operations;
 mod papers;
 mod partners;

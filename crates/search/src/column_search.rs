@@ -18,18 +18,20 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::named_values::NamedValues;
 use super::query_table::sample_words;
 use super::ranker::features;
-use super::text_search::{SearchOptions, informative_vector, ranked_tables, text_encoder};
+use super::request_words::RequestWords;
+use super::text_search::{SearchOptions, Worded, in_all_wordings, informative_vector, ranked_tables, text_encoder};
 use crate::cite::{Gate, NamesTables};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
-use lakeward_core::text::{Stemmer, bare, is_function_word, is_placeholder, lower_words, name_words, on_one_line, shown};
+use lakeward_core::text::{bare, is_function_word, is_placeholder, lower_words, name_words, on_one_line, shown};
 use lakeward_index::encode::column_dims;
 use lakeward_index::join::header_hashes;
 use lakeward_index::lexical::TypedWord;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::metadata::ColumnMetadata;
+use lakeward_lake::notes::Notes;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_models::embed::{Embedder, EmbedderExt, dot};
@@ -62,6 +64,8 @@ pub enum ColumnMatch {
     Description,
     /// Its unit.
     Unit,
+    /// What a user says of it.
+    Note,
     /// Whole cells that the text names.
     Values,
     /// None of its words, but what it is about.
@@ -96,6 +100,9 @@ pub struct ColumnAnswer {
     /// The publisher's title and description of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
+    /// What a user says of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
     /// Its unit, where the publisher says it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unit: Option<String>,
@@ -126,6 +133,22 @@ impl Listed for ColumnAnswer {
     ];
 }
 
+impl Worded for ColumnAnswer {
+    type Key = (String, String);
+
+    fn key(&self) -> Self::Key {
+        (self.table.clone(), self.column.clone())
+    }
+
+    fn rank(&self) -> (bool, f64) {
+        (false, self.score)
+    }
+
+    fn reason(&mut self) -> &mut String {
+        &mut self.reason
+    }
+}
+
 impl NamesTables for ColumnAnswer {
     fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
         gate.has(&self.table)
@@ -152,7 +175,7 @@ const VALUES: usize = 3;
 const VALUE_BYTES: usize = 40;
 const DESCRIPTION_BYTES: usize = 160;
 
-/// The `k` columns that hold what `text` says, best first.
+/// The `k` columns that hold what `text` says, itself or with a synonym, best first.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -163,13 +186,22 @@ pub fn search(
     options: &SearchOptions<'_>,
 ) -> Result<Vec<ColumnAnswer>> {
     let text = held(text);
-    let lexical = index.lexical().prepare(&text)?;
+    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options))
+}
+
+fn search_in_words(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<ColumnAnswer>> {
+    let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
     let named = NamedValues::find(index, &typed)?;
-    let tables = ranked_tables(index, embedder, &text, &SearchOptions { k: TABLES, ..*options })?;
+    let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
     let weights = &options.weights.columns;
     let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, &tables, weights)?;
-    read(text_encoder(index, embedder).unwrap_or(embedder), &text, &mut ranked, &found);
+    read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found);
     ranked.iter_mut().for_each(|column| column.score = weights.score(&column.features));
     ranked.sort_by(order);
     let mut of_table: HashMap<TableRef, usize> = HashMap::new();
@@ -266,45 +298,14 @@ fn proposed(
 /// What was found out about the columns before they are read as sentences.
 struct Found<'q> {
     tables: HashMap<TableRef, Arc<TableEntry>>,
+    notes: &'q Notes,
     named: HashMap<ColumnRef, (f64, Vec<&'q str>)>,
-}
-
-/// The words of a text by their stems, with their rarity.
-struct Said {
-    stems: HashMap<String, f64>,
-    total: f64,
-    stemmer: Stemmer,
-}
-
-impl Said {
-    fn of(typed: &[TypedWord<'_>]) -> Self {
-        let (mut stemmer, mut stems) = (Stemmer::default(), HashMap::<String, f64>::new());
-        for word in typed.iter().filter(|word| word.rarity > 0.0) {
-            for part in name_words(word.text) {
-                let rarity = stems.entry(stemmer.stem(&part).to_string()).or_default();
-                *rarity = rarity.max(f64::from(word.rarity));
-            }
-        }
-        let total = stems.values().sum::<f64>().max(f64::MIN_POSITIVE);
-        Self { stems, total, stemmer }
-    }
-
-    /// The stems of `words` that the text says.
-    fn among(&mut self, words: &[String]) -> HashSet<String> {
-        let stems = words.iter().map(|word| self.stemmer.stem(word).to_string());
-        stems.filter(|stem| self.stems.contains_key(stem)).collect()
-    }
-
-    /// What share of the text `said` is.
-    fn share(&self, said: &HashSet<String>) -> f64 {
-        said.iter().filter_map(|stem| self.stems.get(stem)).fold(0.0, |sum, rarity| sum + rarity) / self.total
-    }
 }
 
 impl<'q> Found<'q> {
     /// The columns that are proposed, best first, with all features but those of texts read as sentences.
     fn columns(
-        index: &LakeIndex,
+        index: &'q LakeIndex,
         embedder: &dyn Embedder,
         typed: &[TypedWord<'_>],
         named: &'q NamedValues,
@@ -316,7 +317,7 @@ impl<'q> Found<'q> {
         let named = named.by_column();
         let best = tables.first().map_or(1.0, |(score, _)| score.max(f64::MIN_POSITIVE));
         let shares: HashMap<TableRef, f64> = tables.iter().map(|(score, table)| (*table, score / best)).collect();
-        let mut said = Said::of(typed);
+        let mut said = RequestWords::of(typed);
         let mut scored = Vec::new();
         for place in proposed(index, typed, &vector, &named, tables)? {
             let segment = index.segment(place.segment)?;
@@ -340,7 +341,7 @@ impl<'q> Found<'q> {
         }
         scored.sort_by(|(a, _), (b, _)| promising(a, b));
         scored.truncate(LOOKED_AT);
-        let mut found = Self { tables: HashMap::new(), named };
+        let mut found = Self { tables: HashMap::new(), notes: index.notes(), named };
         let mut columns = Vec::with_capacity(scored.len());
         for (mut column, mut in_texts) in scored {
             let entry = match found.tables.entry(column.table) {
@@ -353,6 +354,7 @@ impl<'q> Found<'q> {
             let texts = [
                 (ColumnMatch::Description, lower_words(&described(metadata)).collect::<Vec<String>>()),
                 (ColumnMatch::Unit, name_words(unit)),
+                (ColumnMatch::Note, lower_words(note_on(index.notes(), entry, profile)).collect()),
             ];
             for (what, words) in texts {
                 let said = said.among(&words);
@@ -376,6 +378,7 @@ impl<'q> Found<'q> {
         let metadata = of_column(entry, profile);
         let described = Some(described(metadata)).filter(|described| !described.is_empty());
         let unit = metadata.and_then(|metadata| metadata.unit.clone());
+        let note = Some(note_on(self.notes, entry, profile).to_string()).filter(|note| !note.is_empty());
         let named = self.named.get(&place).map_or(&[][..], |(_, named)| named);
         let top = profile.top.iter().map(|(value, _)| value.as_str());
         let values: Vec<String> = match named {
@@ -393,6 +396,7 @@ impl<'q> Found<'q> {
                     format!("has {}", values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "))
                 }
                 ColumnMatch::Description => format!("described as: {}", described.as_deref().unwrap_or_default()),
+                ColumnMatch::Note => format!("your note: {}", note.as_deref().unwrap_or_default()),
                 ColumnMatch::Unit => format!("in {}", unit.as_deref().unwrap_or_default()),
                 ColumnMatch::Meaning => format!("close in meaning ({:.2})", features.about),
             });
@@ -412,6 +416,7 @@ impl<'q> Found<'q> {
             logical: profile.logical,
             semantic: profile.semantic,
             description: described,
+            note,
             unit,
             min: profile.min.clone(),
             max: profile.max.clone(),
@@ -431,7 +436,9 @@ fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Foun
     for scored in columns.iter() {
         let entry = &*found.tables[&scored.table];
         let next = numbers.len();
-        texts.push(*numbers.entry(column_text(entry, &entry.profile.columns[scored.column])).or_insert(next));
+        texts.push(
+            *numbers.entry(column_text(found.notes, entry, &entry.profile.columns[scored.column])).or_insert(next),
+        );
         if numbers.len() >= ENCODED {
             break;
         }
@@ -468,8 +475,8 @@ fn vector_of(encoder: &dyn Embedder, text: &str) -> Arc<[f32]> {
     vector
 }
 
-/// What is read of a column: its name, the publisher's words on it, what its values stand for, some of them, and the table's title.
-fn column_text(entry: &TableEntry, profile: &ColumnProfile) -> String {
+/// What is read of a column: its name, the user's and the publisher's words on it, what its values stand for, some of them, and the table's title.
+fn column_text(notes: &Notes, entry: &TableEntry, profile: &ColumnProfile) -> String {
     let metadata = of_column(entry, profile);
     let name = if is_placeholder(&profile.name) { String::new() } else { name_words(&profile.name).join(" ") };
     let described = described(metadata);
@@ -479,7 +486,15 @@ fn column_text(entry: &TableEntry, profile: &ColumnProfile) -> String {
     let is_text = profile.logical == LogicalType::Text;
     let values = profile.top.iter().map(|(value, _)| value.as_str()).filter(|value| value.len() <= VALUE_BYTES);
     let values: Vec<&str> = values.take(if is_text { VALUES } else { 0 }).collect();
-    let parts = [&name, described, unit, kind, &values.join(", "), &on_one_line(&entry.title())];
+    let parts = [
+        &name,
+        note_on(notes, entry, profile),
+        described,
+        unit,
+        kind,
+        &values.join(", "),
+        &on_one_line(&entry.title()),
+    ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ")
 }
 
@@ -499,6 +514,10 @@ fn stands_for(kind: SemanticType) -> &'static str {
 
 fn of_column<'e>(entry: &'e TableEntry, profile: &ColumnProfile) -> Option<&'e ColumnMetadata> {
     entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&profile.name))
+}
+
+fn note_on<'n>(notes: &'n Notes, entry: &TableEntry, profile: &ColumnProfile) -> &'n str {
+    notes.of(entry.id.as_str()).and_then(|note| note.columns.get(&profile.name)).map_or("", String::as_str)
 }
 
 /// The publisher's title and description of a column.

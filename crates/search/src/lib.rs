@@ -20,6 +20,7 @@ pub mod new_rows;
 pub mod query_table;
 mod ranker;
 pub mod record_search;
+mod request_words;
 pub mod task_search;
 pub mod text_search;
 pub mod union;

@@ -15,8 +15,7 @@ pub(super) const ASK: &str = "lake_ask";
 pub(super) const FUNCTIONS: &str = "lake_functions";
 
 /// The names of all table functions.
-pub const NAMES: [&str; 9] =
-    [TABLES, PROFILE, SEARCH, COLUMNS, JOINABLE, UNIONABLE, CORRELATED, ASK, FUNCTIONS];
+pub const NAMES: [&str; 9] = [TABLES, PROFILE, SEARCH, COLUMNS, JOINABLE, UNIONABLE, CORRELATED, ASK, FUNCTIONS];
 
 /// Default number of rows.
 pub const DEFAULT_ROWS: usize = 10;

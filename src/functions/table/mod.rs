@@ -215,7 +215,9 @@ impl fmt::Display for TableCall {
         match self {
             Self::Tables | Self::Functions => write!(f, "{name}()"),
             Self::Profile { table } => write!(f, "{name}({})", text(table)),
-            Self::Search { text: words, k } | Self::Columns { text: words, k } => write!(f, "{name}({}, {k})", text(words)),
+            Self::Search { text: words, k } | Self::Columns { text: words, k } => {
+                write!(f, "{name}({}, {k})", text(words))
+            }
             Self::Unionable { table, k } => write!(f, "{name}({}, {k})", text(table)),
             Self::Joinable { table, column, k } => write!(f, "{name}({}, {}, {k})", text(table), or_null(column)),
             Self::Correlated { table, target, key, k } => {

@@ -8,8 +8,8 @@ use lakeward_core::request::Label;
 use lakeward_lake::metadata::TableMetadata;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
-use lakeward_search::correlate::{Caution, CorrelationAnswer};
 use lakeward_search::column_search::ColumnMatch;
+use lakeward_search::correlate::{Caution, CorrelationAnswer};
 use lakeward_search::{ColumnAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Characters of an id, a title or a name.
