@@ -28,7 +28,7 @@ use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::Spent;
 use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
-use lakeward_search::{CompositeAnswers, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
+use lakeward_search::{CompositeAnswers, CopyGroup, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
 
 pub use error::ErrorDocument;
 pub use sql::{Row, SqlDocument};
@@ -223,6 +223,22 @@ pub struct TableReport {
     /// What users say of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<TableNote>,
+}
+
+/// The tables of a lake that are copies or editions of each other.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CopyList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The groups, by their current tables.
+    pub groups: Vec<CopyGroup>,
+}
+
+impl CopyList {
+    /// These groups.
+    pub fn new(groups: Vec<CopyGroup>) -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION"), groups }
+    }
 }
 
 /// What users say of the tables of a lake.

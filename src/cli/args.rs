@@ -94,6 +94,8 @@ pub enum Command {
     Profile(ProfileCommand),
     /// List the tables of the lake.
     Tables(TablesCommand),
+    /// List tables that are copies or editions of each other, the current one first.
+    Copies(CopiesCommand),
     /// Write down what you know of a table, which searches then use; without a table, list all notes.
     Note(NoteCommand),
     /// Print citations of tables or records: a line of text, BibTeX, CSL-JSON.
@@ -357,6 +359,12 @@ pub struct ProfileCommand {
 pub struct TablesCommand {
     /// Only ids that contain this text.
     pub containing: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CopiesCommand {
+    /// Only those of this table.
+    pub table: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -630,6 +638,7 @@ pub enum SchemaOf {
     Correlate,
     Columns,
     Note,
+    Copies,
     Features,
     Profile,
     Tables,

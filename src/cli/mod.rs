@@ -116,6 +116,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Tables(command) => profile::tables(arguments, command),
         Command::Cite(command) => cite::cite(arguments, command),
         Command::Resolve(command) => cite::resolve(arguments, command),
+        Command::Copies(command) => profile::copies(arguments, command),
         Command::Note(command) => note::run(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
         Command::Plan(command) => plan::run(arguments, command),

@@ -23,7 +23,7 @@ pub use build::build_summary;
 
 use lakeward::documents::{ErrorDocument, FeatureDocument, NoteList};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::text::shown;
+use lakeward_core::text::{counted, shown};
 use lakeward_lake::composite_key::CompositeKey;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
@@ -31,7 +31,7 @@ use lakeward_lake::notes::TableNote;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;
 use lakeward_operate::ResultColumn;
-use lakeward_search::{ColumnAnswer, CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_search::{ColumnAnswer, CopyGroup, CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
@@ -353,6 +353,15 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
     }
     lines.push(cited_as(&answer.citation));
     lines
+}
+
+/// A table with its copies.
+pub fn copies(group: &CopyGroup) {
+    out(&format!("{}  ({})", shown(&group.current, 200), counted(group.rows, "row")));
+    for copy in &group.copies {
+        let rows = counted(copy.rows, "row");
+        out(&format!("   {}  ({rows}): {}", shown(&copy.table, 200), shown(&copy.reason, LINE_WIDTH)));
+    }
 }
 
 /// What users say of tables.

@@ -14,8 +14,8 @@ use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
 use lakeward::documents::{
-    AskDocument, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, NoteList, SessionList,
-    SqlDocument, TableList, TableReport,
+    AskDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, NoteList,
+    SessionList, SqlDocument, TableList, TableReport,
 };
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
@@ -49,6 +49,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Join => schema_for!(JoinDocument),
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),
         SchemaOf::Columns => schema_for!(Document<ColumnAnswer>),
+        SchemaOf::Copies => schema_for!(CopyList),
         SchemaOf::Note => schema_for!(NoteList),
         SchemaOf::Correlate => schema_for!(CorrelationDocument),
         SchemaOf::Features => schema_for!(FeatureDocument),

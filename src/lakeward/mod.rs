@@ -30,13 +30,14 @@ use lakeward_lake::notes::{NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
+use lakeward_search::CopyGroup;
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
 use lakeward_search::query_table::column_named;
 use lakeward_search::{
     ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions,
 };
 use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use lakeward_search::{column_search, composite, correlate, join, text_search, union};
+use lakeward_search::{column_search, composite, copies, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::learned::is_learned;
@@ -70,7 +71,7 @@ pub struct Lakeward {
 /// The current snapshot of the index at `place`, with what users know.
 fn opened(place: &Place, config: &Config, embedder: &dyn Embedder) -> Result<LakeIndex> {
     let index = LakeIndex::open(&place.index, embedder.id())?;
-    Ok(index.with_known(Notes::read(&place.index)?, config.synonyms.clone()))
+    Ok(index.with_known(&place.lake, Notes::read(&place.index)?, config.synonyms.clone()))
 }
 
 impl std::fmt::Debug for Lakeward {
@@ -237,6 +238,15 @@ impl Lakeward {
     pub fn correlate(&self, query: &QueryTable, target: usize, key: &[usize], k: usize) -> Result<CorrelationAnswers> {
         let options = CorrelateOptions { target, key: key.to_vec(), k };
         correlate::search(&self.index, &self.place.lake, query, &options)
+    }
+
+    /// The tables that are copies or editions of each other, or those of `table`, an id.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::UnknownTable`] with the nearest ids, and those of [`copies::groups`].
+    pub fn copies(&self, table: Option<&str>) -> Result<Vec<CopyGroup>> {
+        let table = table.map(|table| self.index.find(table)).transpose()?;
+        copies::groups(&self.index, &self.place.lake, table)
     }
 
     /// A table of features for a model of a column of `query`, as a plan that `context` can run.

@@ -11,6 +11,7 @@ mod cli;
 mod columns;
 mod commands;
 mod conversation;
+mod copies;
 mod durability;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
 mod embedder_behaviour;

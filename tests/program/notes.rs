@@ -90,6 +90,23 @@ fn what_a_note_is_on_must_be_there_and_a_table_that_went_keeps_its_note() {
 }
 
 #[test]
+fn a_turn_knows_a_column_by_its_note() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lake = lake_of(folder.path());
+    let averaged = |lake: &Lakeward| {
+        let request =
+            Request { text: "average takings by district".into(), table: text("t17"), column: None, k: 1 };
+        let (answer, _) = lake.ask(&mut lake.new_session(), &request).expect("an answer");
+        answer.operations[0].reason.clone()
+    };
+    let before = averaged(&lake);
+    assert!(before.contains("mean of c2"), "{before}");
+    let lake = note(&lake, "t17", vec![NoteEdit::Column("c1".into(), text("takings"))]);
+    let after = averaged(&lake);
+    assert!(after.contains("mean of c1"), "{after}");
+}
+
+#[test]
 fn synonyms_mean_the_same_in_searches_columns_and_turns() {
     let folder = tempfile::tempdir().expect("a folder");
     let synonyms = "[synonyms]\nGDP = [\"gross domestic product\", \"national income\"]\nrye = [\"roggen\"]\n";

@@ -46,6 +46,7 @@ pub struct LakeIndex {
     segments: Vec<Segment>,
     lexical: LexicalIndex,
     entries: Entries,
+    lake: Option<PathBuf>,
     notes: Notes,
     synonyms: Synonyms,
     note_vectors: OnceLock<Vec<(String, Vec<f32>)>>,
@@ -114,6 +115,7 @@ impl LakeIndex {
             segments,
             lexical,
             entries: Entries::default(),
+            lake: None,
             notes: Notes::default(),
             synonyms: Synonyms::default(),
             note_vectors: OnceLock::new(),
@@ -123,9 +125,14 @@ impl LakeIndex {
         })
     }
 
-    /// The same snapshot with what users know of its tables, which searches use beside what is indexed.
-    pub fn with_known(self, notes: Notes, synonyms: Synonyms) -> Self {
-        Self { notes, synonyms, note_vectors: OnceLock::new(), ..self }
+    /// The same snapshot with the folder of its lake and what users know of its tables, which searches use beside what is indexed.
+    pub fn with_known(self, lake: &Path, notes: Notes, synonyms: Synonyms) -> Self {
+        Self { lake: Some(lake.to_path_buf()), notes, synonyms, note_vectors: OnceLock::new(), ..self }
+    }
+
+    /// The folder of the lake, where it is known.
+    pub fn lake(&self) -> Option<&Path> {
+        self.lake.as_deref()
     }
 
     /// What users say of the tables.

@@ -9,6 +9,7 @@ pub mod channels;
 pub mod cite;
 pub mod column_search;
 pub mod composite;
+pub mod copies;
 pub mod correlate;
 pub mod fuse;
 pub mod join;
@@ -30,6 +31,7 @@ pub use candidates::{Candidate, ChannelWeights, HeldValue, Relevance, RelevanceW
 pub use candidates::{SearchedText, TableAnswers, TableRequest, TextAnswers, TextRequest};
 pub use column_search::ColumnAnswer;
 pub use composite::{CompositeAnswers, CompositeOptions};
+pub use copies::CopyGroup;
 pub use correlate::{CorrelateOptions, CorrelationAnswer, CorrelationAnswers};
 pub use join::{JoinAnswer, JoinOptions};
 pub use named_values::NamedValue;

@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::copies;
 use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
@@ -145,6 +146,10 @@ pub struct SearchAnswer {
     pub rows: Option<u64>,
     /// Whether only the table's first rows were read: words of the other rows are not found.
     pub sampled: bool,
+    /// Tables further down that are copies or editions of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-sql" = false))]
+    pub also: Vec<String>,
     /// Column names.
     pub columns: Vec<String>,
     /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
@@ -185,6 +190,8 @@ const OTHERS_DEPTH: usize = 30;
 const BARE: f64 = 0.55;
 /// The best tables of a search whose cosines say how likely an answer serves.
 const CALIBRATED: usize = 30;
+/// The best tables of a search among which copies are looked for.
+const MOST_COMPARED: usize = 40;
 /// Words of a request told that a table does not say.
 const MISSING: usize = 4;
 /// Characters of a note that a reason shows.
@@ -269,11 +276,18 @@ fn search_in_words(
 ) -> Result<Vec<SearchAnswer>> {
     let mut ranked = ranked(index, embedder, text, options)?;
     let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
+    let also = put_copies_together(index, &mut ranked, options.k)?;
     ranked.truncate(options.k);
     let mut answers = Vec::with_capacity(ranked.len());
     for (score, candidate) in ranked {
+        let table = candidate.table;
         let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
-        answers.push(SearchAnswer { relevance, ..answer(index, score, candidate)? });
+        let mut found = SearchAnswer { relevance, ..answer(index, score, candidate)? };
+        if let Some(also) = also.get(&table) {
+            found.also.clone_from(also);
+            found.reason.push_str(&format!("; also at {}", also.join(", ")));
+        }
+        answers.push(found);
     }
     Ok(answers)
 }
@@ -302,6 +316,25 @@ pub(super) fn ranked_tables(
 ) -> Result<Vec<(f64, TableRef)>> {
     let ranked = ranked(index, embedder, text, options)?;
     Ok(ranked.into_iter().take(options.k).map(|(score, candidate)| (score, candidate.table)).collect())
+}
+
+/// Takes copies and editions of better tables out of the best `k` and some after them; their ids by the table that stays.
+fn put_copies_together(
+    index: &LakeIndex,
+    ranked: &mut Vec<(f64, SearchCandidate)>,
+    k: usize,
+) -> Result<HashMap<TableRef, Vec<String>>> {
+    let mut also: HashMap<TableRef, Vec<String>> = HashMap::new();
+    let Some(lake) = index.lake() else { return Ok(also) };
+    let tables: Vec<TableRef> = ranked.iter().take((2 * k).min(MOST_COMPARED)).map(|(_, found)| found.table).collect();
+    let copies = copies::of_earlier(index, lake, &tables)?;
+    for (place, first) in &copies {
+        also.entry(tables[*first]).or_default().push(index.id(tables[*place])?.to_string());
+    }
+    for (place, _) in copies.iter().rev() {
+        ranked.remove(*place);
+    }
+    Ok(also)
 }
 
 /// Adds to the reason of each answer which words of the request it says nowhere, rarest first.
@@ -592,6 +625,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         record: dataset.is_record(),
         rows: dataset.table().map(|table| table.profile.rows),
         sampled: dataset.table().is_some_and(|table| table.report.sample.is_some()),
+        also: Vec::new(),
         columns: dataset.columns().iter().map(|column| column.name.clone()).collect(),
         reason: String::new(),
     };
