@@ -1,5 +1,7 @@
 //! Columns by meaning: the labelled asks over the sample lake, and asks that are hostile.
 
+#![allow(clippy::print_stdout, reason = "the measured figures are worth reading")]
+
 use std::path::Path;
 
 use lakeward::{Lakeward, Place};

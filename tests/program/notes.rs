@@ -45,7 +45,7 @@ fn notes_are_found_and_said_to_be_the_users() {
             assert_eq!(first.table, "t17", "{asked}: {}", first.reason);
             assert!(first.reason.starts_with("your note: Municipal payroll"), "{}", first.reason);
         }
-        let column = lake.columns("what employees earn", 1).expect("columns").first().cloned().expect("a column");
+        let column = lake.columns("salaries of the staff", 1).expect("columns").first().cloned().expect("a column");
         assert_eq!((&*column.table, &*column.column), ("t17", "c2"), "{column:?}");
         assert_eq!(column.note.as_deref(), Some("salaries in thousands of euros"));
         let request = Request { text: wage_bill.into(), table: None, column: None, k: 1 };
@@ -94,8 +94,7 @@ fn a_turn_knows_a_column_by_its_note() {
     let folder = tempfile::tempdir().expect("a folder");
     let lake = lake_of(folder.path());
     let averaged = |lake: &Lakeward| {
-        let request =
-            Request { text: "average takings by district".into(), table: text("t17"), column: None, k: 1 };
+        let request = Request { text: "average takings by district".into(), table: text("t17"), column: None, k: 1 };
         let (answer, _) = lake.ask(&mut lake.new_session(), &request).expect("an answer");
         answer.operations[0].reason.clone()
     };
