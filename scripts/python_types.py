@@ -25,6 +25,7 @@ WIDTH = 120
 # The documents, and what Python reads of them; what these hold comes along.
 DOCUMENTS = {
     "search": ["SearchAnswer"],
+    "columns": ["ColumnAnswer"],
     "join": ["JoinAnswer", "CompositeKey"],
     "union": ["UnionAnswer"],
     "correlate": ["CorrelationAnswer"],
@@ -36,7 +37,7 @@ DOCUMENTS = {
     "session": ["Turn", "Step"],
 }
 # Objects that stay mappings.
-MAPPINGS = {"Demanded", "Plan", "Recommendation", "SearchFeatures", "TaskPath", "UnionFeatures", "Usage"}
+MAPPINGS = {"ColumnFeatures", "Demanded", "Plan", "Recommendation", "SearchFeatures", "TaskPath", "UnionFeatures", "Usage"}
 # Types with the same fields as another are that one.
 SAME = {"Ranked2": "Ranked"}
 # Fields whose names are words of Python.

@@ -21,13 +21,14 @@ use lakeward_index::LakeIndex;
 use lakeward_lake::composite_key::{self, CompositeKey};
 use lakeward_lake::dataset::{Dataset, StoredDataset};
 use lakeward_lake::location::Location;
+use lakeward_lake::notes::TableNote;
 use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::Spent;
 use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
-use lakeward_search::{CompositeAnswers, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
+use lakeward_search::{CompositeAnswers, CopyGroup, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
 
 pub use error::ErrorDocument;
 pub use sql::{Row, SqlDocument};
@@ -219,6 +220,53 @@ pub struct TableReport {
     pub in_lake: bool,
     /// Columns that identify a row only together, most plausible first, found by reading the file now.
     pub composite_keys: Vec<CompositeKey>,
+    /// What users say of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<TableNote>,
+}
+
+/// The tables of a lake that are copies or editions of each other.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CopyList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The groups, by their current tables.
+    pub groups: Vec<CopyGroup>,
+}
+
+impl CopyList {
+    /// These groups.
+    pub fn new(groups: Vec<CopyGroup>) -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION"), groups }
+    }
+}
+
+/// What users say of the tables of a lake.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NoteList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The notes, by table.
+    pub notes: Vec<TableNote>,
+    /// Tables of them that are not in the lake now.
+    pub gone: Vec<String>,
+}
+
+impl NoteList {
+    /// `notes` on tables of `index`.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn of<'n>(index: &LakeIndex, notes: impl Iterator<Item = &'n TableNote>) -> Result<Self> {
+        let (mut list, mut gone) = (Vec::new(), Vec::new());
+        for note in notes {
+            if index.get(&note.table)?.is_none() {
+                gone.push(note.table.clone());
+            }
+            list.push(note.clone());
+        }
+        Ok(Self { lakeward: env!("CARGO_PKG_VERSION"), notes: list, gone })
+    }
 }
 
 impl TableReport {
@@ -236,7 +284,8 @@ impl TableReport {
         };
         // A record has no file, so no composite keys.
         let path = dataset.path().map(|path| source::file_path(&lakeward.place().lake, path)).transpose()?;
-        Ok(Self::new(path.as_deref(), dataset, true))
+        let note = index.notes().of(dataset.id().as_str()).cloned();
+        Ok(Self { note, ..Self::new(path.as_deref(), dataset, true) })
     }
 
     /// The report on a file, which needs no lake.
@@ -252,7 +301,7 @@ impl TableReport {
         let table = dataset.table();
         let keys = path.zip(table).and_then(|(path, table)| composite_key::find(path, &table.profile).ok());
         let sampled = table.is_some_and(|table| table.report.sample.is_some());
-        Self { dataset, sampled, in_lake, composite_keys: keys.unwrap_or_default() }
+        Self { dataset, sampled, in_lake, composite_keys: keys.unwrap_or_default(), note: None }
     }
 }
 

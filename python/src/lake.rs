@@ -139,6 +139,17 @@ impl Lake {
         })
     }
 
+    /// Columns that hold what a text says.
+    fn columns(&self, py: Python<'_>, text: String, k: i64) -> PyResult<Found> {
+        let k = answer_count(py, k)?;
+        self.answer(py, move |lakeward, _| {
+            let started = Instant::now();
+            let answers = lakeward.columns(&text, k)?;
+            let batch = functions::table::columns_batch(&answers)?;
+            Answer::new(to_string(&Document::new(text, answers, started)), Some(batch.into()))
+        })
+    }
+
     /// Tables that can be joined with `table`.
     fn join(&self, py: Python<'_>, table: String, columns: Vec<String>, k: i64) -> PyResult<Found> {
         let k = answer_count(py, k)?;

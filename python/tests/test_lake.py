@@ -73,6 +73,12 @@ def test_correlate_on_a_key_that_is_given_or_found(lake: lakeward.Lake) -> None:
     assert len(lake.correlate("population/gapminder/countries2007", "life_expectancy", k=2)) == 2
 
 
+def test_columns_by_what_they_hold(lake: lakeward.Lake) -> None:
+    found = lake.columns("Toyota", k=2)
+    assert {answer.column for answer in found} == {"manufacturer", "make"} and found[0].values == ("Toyota",)
+    assert found[0].matched == ("values",) and "columns for `Toyota`" in repr(found)
+
+
 def test_union(lake: lakeward.Lake) -> None:
     found = lake.union("population/gapminder/gap_1962", k=3)
     assert found[0].table.startswith("population/gapminder/")
@@ -148,6 +154,7 @@ def test_typed_rows_have_every_key_of_the_documents(lake: lakeward.Lake) -> None
         (types.SearchAnswer, lake.search("population of countries", 3).to_dicts()),
         (types.JoinAnswer, lake.join("geo/countries", k=5).to_dicts()),
         (types.UnionAnswer, lake.union("geo/countries", k=5).to_dicts()),
+        (types.ColumnAnswer, lake.columns("country codes", 5).to_dicts()),
         (types.CorrelationAnswer, lake.correlate("us/state_crime_2009", "murder", k=5).to_dicts()),
         (types.RankedTable, lake.ask("join countries with income", table="geo/countries").to_dicts()),
         (types.TableLine, lake.tables().to_dicts()),

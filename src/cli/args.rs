@@ -80,6 +80,8 @@ pub enum Command {
     Ask(AskCommand),
     /// Find tables by words.
     Search(SearchCommand),
+    /// Find columns that hold what a text says, by name, values and meaning.
+    Columns(SearchCommand),
     /// Find tables that share key values with a table.
     Join(JoinCommand),
     /// Find tables whose rows could be appended to a table.
@@ -92,6 +94,10 @@ pub enum Command {
     Profile(ProfileCommand),
     /// List the tables of the lake.
     Tables(TablesCommand),
+    /// List tables that are copies or editions of each other, the current one first.
+    Copies(CopiesCommand),
+    /// Write down what you know of a table, which searches then use; without a table, list all notes.
+    Note(NoteCommand),
     /// Print citations of tables or records: a line of text, BibTeX, CSL-JSON.
     Cite(CiteCommand),
     /// Resolve an identifier: the table it names, where that table is now, and which version it refers to.
@@ -356,6 +362,30 @@ pub struct TablesCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct CopiesCommand {
+    /// Only those of this table.
+    pub table: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct NoteCommand {
+    /// The id of a table or record.
+    pub table: Option<String>,
+    /// A title for it.
+    #[arg(long, value_name = "TEXT", requires = "table")]
+    pub title: Option<String>,
+    /// What is worth knowing of it.
+    #[arg(long, value_name = "TEXT", requires = "table")]
+    pub description: Option<String>,
+    /// A column and what it is: another name, its meaning. With `--remove` the column alone.
+    #[arg(long, num_args = 1..=2, value_names = ["COLUMN", "TEXT"], requires = "table")]
+    pub column: Vec<String>,
+    /// Remove the note, or that on the column.
+    #[arg(long, requires = "table", conflicts_with_all = ["title", "description"])]
+    pub remove: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct SqlCommand {
     /// The query: SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE.
     pub query: String,
@@ -606,6 +636,9 @@ pub enum SchemaOf {
     Join,
     Union,
     Correlate,
+    Columns,
+    Note,
+    Copies,
     Features,
     Profile,
     Tables,

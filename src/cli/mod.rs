@@ -20,6 +20,7 @@ mod lake;
 mod manual;
 mod mcp;
 mod model;
+mod note;
 mod papers;
 mod plan;
 mod printer;
@@ -106,6 +107,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Index(command) => index::run(arguments, command),
         Command::Ask(command) => ask::run(arguments, command),
         Command::Search(command) => search::text(arguments, command),
+        Command::Columns(command) => search::columns(arguments, command),
         Command::Join(command) => search::join(arguments, command),
         Command::Union(command) => search::union(arguments, command),
         Command::Features(command) => features::run(arguments, command),
@@ -114,6 +116,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Tables(command) => profile::tables(arguments, command),
         Command::Cite(command) => cite::cite(arguments, command),
         Command::Resolve(command) => cite::resolve(arguments, command),
+        Command::Copies(command) => profile::copies(arguments, command),
+        Command::Note(command) => note::run(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
         Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),

@@ -21,16 +21,17 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
-use lakeward::documents::{ErrorDocument, FeatureDocument};
+use lakeward::documents::{ErrorDocument, FeatureDocument, NoteList};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::text::shown;
+use lakeward_core::text::{counted, shown};
 use lakeward_lake::composite_key::CompositeKey;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
+use lakeward_lake::notes::TableNote;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;
 use lakeward_operate::ResultColumn;
-use lakeward_search::{CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_search::{ColumnAnswer, CopyGroup, CorrelationAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
@@ -239,6 +240,24 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     lines
 }
 
+/// The evidence of a column.
+pub fn column_answer(answer: &ColumnAnswer) -> Vec<String> {
+    let features = &answer.features;
+    let mut lines = vec![
+        shown(&answer.title, 200),
+        shown(&answer.reason, 800),
+        format!(
+            "words {:.2}, values {:.2}, meaning {:.2} and {:.2}, table {:.2}",
+            features.words, features.values, features.about, features.likeness, features.table
+        ),
+    ];
+    lines.extend(answer.description.as_deref().map(|text| shown(text, 300)));
+    let values = shown(&answer.values.join(", "), 200);
+    lines.push(format!("{} different values in {} rows: {values}", answer.distinct, answer.rows));
+    lines.push(cited_as(&answer.citation));
+    lines
+}
+
 /// The evidence of a correlation.
 pub fn correlation_answer(answer: &CorrelationAnswer) -> Vec<String> {
     let figure = |name: &str, value: Option<f64>| value.map(|value| format!("; {name} {value:.2}")).unwrap_or_default();
@@ -334,6 +353,33 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
     }
     lines.push(cited_as(&answer.citation));
     lines
+}
+
+/// A table with its copies.
+pub fn copies(group: &CopyGroup) {
+    out(&format!("{}  ({})", shown(&group.current, 200), counted(group.rows, "row")));
+    for copy in &group.copies {
+        let rows = counted(copy.rows, "row");
+        out(&format!("   {}  ({rows}): {}", shown(&copy.table, 200), shown(&copy.reason, LINE_WIDTH)));
+    }
+}
+
+/// What users say of tables.
+pub fn notes(list: &NoteList) {
+    for note in &list.notes {
+        let gone = if list.gone.contains(&note.table) { "  (not in the lake now)" } else { "" };
+        out(&format!("{}{gone}", shown(&note.table, 200)));
+        own_note(note);
+    }
+}
+
+/// What users say of a table, as theirs.
+pub fn own_note(note: &TableNote) {
+    let about = Some(note.about()).filter(|about| !about.is_empty());
+    about.iter().for_each(|about| out(&format!("your note: {}", shown(about, LINE_WIDTH))));
+    for (column, text) in &note.columns {
+        out(&format!("your note on `{}`: {}", shown(column, 80), shown(text, LINE_WIDTH)));
+    }
 }
 
 /// The profile of a table, or the metadata of a record.

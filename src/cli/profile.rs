@@ -1,12 +1,12 @@
-//! `lakeward profile TABLE` and `lakeward tables`
+//! `lakeward profile TABLE`, `lakeward tables` and `lakeward copies`
 
 use std::path::Path;
 
-use super::args::{Arguments, ProfileCommand, TablesCommand};
+use super::args::{Arguments, CopiesCommand, ProfileCommand, TablesCommand};
 use super::printer::listing::Layout;
 use super::search::status_of;
 use super::{Status, lake, printer};
-use lakeward::documents::{TableLine, TableList, TableReport};
+use lakeward::documents::{CopyList, TableLine, TableList, TableReport};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::Listed;
 use lakeward_lake::location::Location;
@@ -25,6 +25,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         printer::json(&found)?;
     } else {
         printer::profile(&found.dataset, &found.composite_keys);
+        found.note.iter().for_each(printer::own_note);
     }
     let lost_rows = found.dataset.table().is_some_and(|table| table.report.lost_rows());
     Ok(if lost_rows { Status::InPart } else { Status::Done })
@@ -34,6 +35,20 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
 pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     show(arguments, &TableList::containing(lakeward.index(), command.containing.as_deref().unwrap_or_default())?)
+}
+
+/// `lakeward copies [TABLE]`
+pub fn copies(arguments: &Arguments, command: &CopiesCommand) -> Result<Status> {
+    let list = CopyList::new(lake::open(arguments)?.copies(command.table.as_deref())?);
+    if arguments.json {
+        printer::json(&list)?;
+    } else {
+        list.groups.iter().for_each(printer::copies);
+        if list.groups.is_empty() && !arguments.quiet {
+            printer::note("no table has its rows in another one with the same columns");
+        }
+    }
+    Ok(status_of(&list.groups))
 }
 
 /// Prints a list of tables.

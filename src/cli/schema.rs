@@ -14,8 +14,8 @@ use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
 use lakeward::documents::{
-    AskDocument, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, SessionList, SqlDocument,
-    TableList, TableReport,
+    AskDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, NoteList,
+    SessionList, SqlDocument, TableList, TableReport,
 };
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
@@ -34,7 +34,7 @@ use lakeward_index::build::BuildStats;
 use lakeward_operate::PlanPreview;
 use lakeward_search::augment::audit::Audit;
 use lakeward_search::cite::Resolution;
-use lakeward_search::{SearchAnswer, UnionAnswer};
+use lakeward_search::{ColumnAnswer, SearchAnswer, UnionAnswer};
 use lakeward_tasks::papers::AddStats;
 use lakeward_tasks::papers::extract::run::ExtractStats;
 use lakeward_tasks::task_graph::audit::MergeAudit;
@@ -48,6 +48,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),
+        SchemaOf::Columns => schema_for!(Document<ColumnAnswer>),
+        SchemaOf::Copies => schema_for!(CopyList),
+        SchemaOf::Note => schema_for!(NoteList),
         SchemaOf::Correlate => schema_for!(CorrelationDocument),
         SchemaOf::Features => schema_for!(FeatureDocument),
         SchemaOf::Profile => schema_for!(TableReport),

@@ -1,4 +1,4 @@
-//! `lakeward search`, `join`, `union` and `correlate`
+//! `lakeward search`, `columns`, `join`, `union` and `correlate`
 
 use std::time::Instant;
 
@@ -26,6 +26,23 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
         printer::nothing_found();
     }
     show(arguments, &command.answers, document, printer::search_answer, next)
+}
+
+/// `lakeward columns TEXT`
+pub fn columns(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let text = command.text.join(" ");
+    let started = Instant::now();
+    let answers = lakeward.columns(&text, command.answers.count())?;
+    warn_without_vectors(lakeward.embedder());
+    let document = Document::new(text, answers, started);
+    show(
+        arguments,
+        &command.answers,
+        document,
+        printer::column_answer,
+        "see one in its table with `lakeward profile TABLE`",
+    )
 }
 
 /// `lakeward join TABLE [--column C[,D…]]`

@@ -24,15 +24,21 @@ use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Demand;
+use lakeward_core::store::{FileLock, remove_unfinished};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
+use lakeward_lake::notes::{self, NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
+use lakeward_search::CopyGroup;
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
-use lakeward_search::{CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions};
+use lakeward_search::query_table::column_named;
+use lakeward_search::{
+    ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions,
+};
 use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use lakeward_search::{composite, correlate, join, text_search, union};
+use lakeward_search::{column_search, composite, copies, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::learned::is_learned;
@@ -63,6 +69,12 @@ pub struct Lakeward {
     user: Option<Arc<str>>,
 }
 
+/// The current snapshot of the index at `place`, with what users know.
+fn opened(place: &Place, config: &Config, embedder: &dyn Embedder) -> Result<LakeIndex> {
+    let index = LakeIndex::open(&place.index, embedder.id())?;
+    Ok(index.with_known(&place.lake, Notes::read(&place.index)?, config.synonyms.clone()))
+}
+
 impl std::fmt::Debug for Lakeward {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lakeward").field("place", &self.place).finish_non_exhaustive()
@@ -86,7 +98,7 @@ impl Lakeward {
     pub fn open_at(place: Place) -> Result<Self> {
         let embedder = place.embedder()?;
         let config = place.config()?;
-        let index = LakeIndex::open(&place.index, embedder.id())?;
+        let index = opened(&place, &config, &*embedder)?;
         Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default(), user: None })
     }
 
@@ -104,7 +116,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`Lakeward::open_at`].
     pub fn reopened(&self) -> Result<Self> {
-        let index = Arc::new(LakeIndex::open(&self.place.index, self.embedder.id())?);
+        let index = Arc::new(opened(&self.place, &self.config, self.embedder())?);
         Ok(Self { index, cache: Arc::default(), ..self.clone() })
     }
 
@@ -170,6 +182,15 @@ impl Lakeward {
         self.gate().admit(answers)
     }
 
+    /// The best `k` columns for a text.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn columns(&self, text: &str, k: usize) -> Result<Checked<Vec<ColumnAnswer>>> {
+        let options = SearchOptions { k, weights: &self.config.ranking };
+        self.gate().admit(column_search::search(&self.index, self.embedder(), text, &options)?)
+    }
+
     /// The table to search with: an id of the lake, else a file.
     ///
     /// # Errors
@@ -220,6 +241,15 @@ impl Lakeward {
         correlate::search(&self.index, &self.place.lake, query, &options)
     }
 
+    /// The tables that are copies or editions of each other, or those of `table`, an id.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::UnknownTable`] with the nearest ids, and those of [`copies::groups`].
+    pub fn copies(&self, table: Option<&str>) -> Result<Vec<CopyGroup>> {
+        let table = table.map(|table| self.index.find(table)).transpose()?;
+        copies::groups(&self.index, &self.place.lake, table)
+    }
+
     /// A table of features for a model of a column of `query`, as a plan that `context` can run.
     ///
     /// # Errors
@@ -231,6 +261,39 @@ impl Lakeward {
         options: &FeatureOptions,
     ) -> Result<FeatureTable> {
         feature_table(&self.index, &self.place.lake, context, query, options)
+    }
+
+    /// Changes what users know of the table or record `table`, its id, and returns that. Searches of the next snapshot use it;
+    /// the index stays as it is.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names, unless a note on it is
+    /// removed; those of [`Notes::change`].
+    pub fn note(&self, table: &str, edits: Vec<NoteEdit>) -> Result<TableNote> {
+        let known = self.index.notes().of(table);
+        let removes = |edit: &NoteEdit| match edit {
+            NoteEdit::Remove => known.is_some(),
+            NoteEdit::Column(name, None) => known.is_some_and(|note| note.columns.contains_key(name)),
+            _ => false,
+        };
+        let mut named = Vec::with_capacity(edits.len());
+        for edit in edits {
+            named.push(match edit {
+                edit if removes(&edit) => edit,
+                NoteEdit::Column(name, text) => {
+                    let entry = self.index.table(self.index.find(table)?)?;
+                    let place = column_named(&entry, &name)?;
+                    NoteEdit::Column(entry.profile.columns[place].name.clone(), text)
+                }
+                edit => self.index.find(table).map(|_| edit)?,
+            });
+        }
+        let file = self.place.index.join(notes::FILE_NAME);
+        // What a killed writer left: nobody writes while this is locked.
+        if let Ok(_lock) = FileLock::acquire_file(&file.with_extension("lock")) {
+            remove_unfinished(&file);
+        }
+        Notes::change(&self.place.index, table, named)
     }
 
     /// The check of answers against the catalogue of this snapshot.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use lakeward::Lakeward;
 use lakeward_index::manifest;
+use lakeward_lake::notes;
 
 /// How often the manifest is looked at.
 const CHECK: Duration = Duration::from_millis(500);
@@ -16,8 +17,8 @@ pub struct SharedLake {
     seen: Mutex<(Instant, Stamp)>,
 }
 
-/// Size and modification time of the manifest.
-type Stamp = Option<(u64, SystemTime)>;
+/// Size and modification time of the manifest, and of users' notes.
+type Stamp = [Option<(u64, SystemTime)>; 2];
 
 impl SharedLake {
     /// Starts with `lake`.
@@ -52,6 +53,8 @@ impl SharedLake {
 }
 
 fn stamp(lake: &Lakeward) -> Stamp {
-    let file = lake.place().index.join(manifest::FILE_NAME).metadata().ok()?;
-    Some((file.len(), file.modified().ok()?))
+    [manifest::FILE_NAME, notes::FILE_NAME].map(|name| {
+        let file = lake.place().index.join(name).metadata().ok()?;
+        Some((file.len(), file.modified().ok()?))
+    })
 }

@@ -8,8 +8,10 @@ mod cells;
 mod chat_behaviour;
 mod cite;
 mod cli;
+mod columns;
 mod commands;
 mod conversation;
+mod copies;
 mod durability;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
 mod embedder_behaviour;
@@ -22,6 +24,7 @@ mod functions;
 mod lake_forms;
 mod learning;
 mod llm_server;
+mod notes;
 mod operations;
 mod papers;
 mod partners;

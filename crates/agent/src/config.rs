@@ -10,6 +10,7 @@ use crate::recommend::utility::UtilityWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
+use lakeward_lake::notes::Synonyms;
 use lakeward_models::llm::config::{EmbeddingConfig, LlmConfig};
 use lakeward_search::{RankingWeights, RelevanceWeights};
 
@@ -50,6 +51,9 @@ pub struct Config {
     /// Folders, and patterns of names such as `sales/sales_*.csv`, whose files are one table or separate ones.
     #[serde(skip_serializing_if = "Choices::is_empty")]
     pub tables: Choices,
+    /// Terms with other words for them, which searches and turns understand alike.
+    #[serde(skip_serializing_if = "Synonyms::is_empty")]
+    pub synonyms: Synonyms,
 }
 
 /// What may be learned from use: nothing, unless the user says otherwise. What is learned stays in the folder of the index.
@@ -79,6 +83,7 @@ impl Default for Config {
             learning: FeedbackConfig::default(),
             cells: Vec::new(),
             tables: Choices::new(),
+            synonyms: Synonyms::default(),
         }
     }
 }
@@ -163,11 +168,13 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, .. } = self;
-        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, ..ranked })
+        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, synonyms, .. } =
+            self;
+        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, synonyms, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
+        self.synonyms.check().map_err(|error| Error::Usage(format!("`{}`: {error}", path.display())))?;
         let UtilityWeights { alpha, beta, gamma, .. } = self.utility;
         let RelevanceWeights { to_join, otherwise } = self.relevance;
         let weights = [

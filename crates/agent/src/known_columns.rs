@@ -74,8 +74,8 @@ impl Agent<'_> {
                 known.push(of_index(self.index, id)?);
             } else {
                 known.push(match at_hand.filter(|at_hand| at_hand.input == input) {
-                    Some(at_hand) => of_table(at_hand.table),
-                    None => of_table(&self.open_input(session, input)?),
+                    Some(at_hand) => of_table(self.index, at_hand.table),
+                    None => of_table(self.index, &self.open_input(session, input)?),
                 });
             }
         }
@@ -114,10 +114,11 @@ pub(super) fn described(column: &RelationColumn, known: &[KnownColumns]) -> Sche
 }
 
 /// The columns of a table that was opened.
-fn of_table(table: &QueryTable) -> KnownColumns {
+fn of_table(index: &LakeIndex, table: &QueryTable) -> KnownColumns {
     let columns = table.columns.iter().map(|column| {
         let samples = column.sketch.samples.iter().map(|(_, value)| value.as_str());
-        schema_column(&column.profile, column.sketch.text.lines().chain(samples))
+        let known = schema_column(&column.profile, column.sketch.text.lines().chain(samples));
+        SchemaColumn { also: other_names(index, table.entry.id.as_str(), &known.name), ..known }
     });
     let hashes = table.columns.iter().map(|column| column.values.hashes.to_vec()).collect();
     KnownColumns { columns: columns.collect(), values: ValuesOf::Hashes(hashes) }
@@ -135,9 +136,16 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
             Some(column) => segment.columns.samples(segment.columns.record(*column)?)?,
             None => Vec::new(),
         };
-        columns.push(schema_column(profile, samples.into_iter().map(|(_, value)| value)));
+        let known = schema_column(profile, samples.into_iter().map(|(_, value)| value));
+        columns.push(SchemaColumn { also: other_names(index, id, &known.name), ..known });
     }
     Ok(KnownColumns { columns, values: ValuesOf::Index(id.to_string()) })
+}
+
+/// What users call a column: their note on it, its name with a synonym.
+fn other_names(index: &LakeIndex, table: &str, column: &str) -> Vec<String> {
+    let note = index.notes().of(table).and_then(|note| note.columns.get(column)).cloned();
+    note.into_iter().chain(index.synonyms().names(column)).collect()
 }
 
 /// A table of the lake as turns over it are read: for training examples.

@@ -36,6 +36,8 @@ pub enum Holds {
     Papers,
     /// How far models are trusted.
     Checks,
+    /// What users know of tables.
+    Notes,
 }
 
 impl Holds {
@@ -47,6 +49,7 @@ impl Holds {
             Holds::Questions => "the questions in ",
             Holds::Papers => "",
             Holds::Checks => "the measurements in ",
+            Holds::Notes => "the notes in ",
         }
     }
 
@@ -65,6 +68,7 @@ impl Holds {
             Holds::Checks => {
                 format!("remove `{path}` and run `lakeward model check` to measure again")
             }
+            Holds::Notes => format!("the file is unchanged; move `{path}` away to go on without notes"),
             Holds::Papers => format!(
                 "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"
             ),

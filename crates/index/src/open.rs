@@ -15,6 +15,7 @@ use super::token_vectors;
 use super::tokens::PieceRarity;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_lake::dataset::{Dataset, TableEntry};
+use lakeward_lake::notes::{Notes, Synonyms};
 use lakeward_lake::source::Origin;
 
 /// A table of an opened index. Numbers are valid within one snapshot only.
@@ -45,6 +46,10 @@ pub struct LakeIndex {
     segments: Vec<Segment>,
     lexical: LexicalIndex,
     entries: Entries,
+    lake: Option<PathBuf>,
+    notes: Notes,
+    synonyms: Synonyms,
+    note_vectors: OnceLock<Vec<(String, Vec<f32>)>>,
     facets: OnceLock<FacetIndex>,
     piece_rarity: OnceLock<PieceRarity>,
     token_vector_rarity: OnceLock<Option<(PieceRarity, usize)>>,
@@ -110,10 +115,39 @@ impl LakeIndex {
             segments,
             lexical,
             entries: Entries::default(),
+            lake: None,
+            notes: Notes::default(),
+            synonyms: Synonyms::default(),
+            note_vectors: OnceLock::new(),
             facets: OnceLock::new(),
             piece_rarity: OnceLock::new(),
             token_vector_rarity: OnceLock::new(),
         })
+    }
+
+    /// The same snapshot with the folder of its lake and what users know of its tables, which searches use beside what is indexed.
+    pub fn with_known(self, lake: &Path, notes: Notes, synonyms: Synonyms) -> Self {
+        Self { lake: Some(lake.to_path_buf()), notes, synonyms, note_vectors: OnceLock::new(), ..self }
+    }
+
+    /// The folder of the lake, where it is known.
+    pub fn lake(&self) -> Option<&Path> {
+        self.lake.as_deref()
+    }
+
+    /// What users say of the tables.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Words that mean the same in this lake.
+    pub fn synonyms(&self) -> &Synonyms {
+        &self.synonyms
+    }
+
+    /// The tables of the first notes with the vectors of these, which `read` makes at the first call.
+    pub fn note_vectors(&self, read: impl FnOnce(&Notes) -> Vec<(String, Vec<f32>)>) -> &[(String, Vec<f32>)] {
+        self.note_vectors.get_or_init(|| read(&self.notes))
     }
 
     /// The folder it was opened from.

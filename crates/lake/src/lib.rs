@@ -14,6 +14,7 @@ pub mod key_sample;
 pub mod layout;
 pub mod location;
 pub mod metadata;
+pub mod notes;
 pub mod places;
 pub mod profile;
 pub mod reader;

@@ -30,6 +30,7 @@ pub struct NamedValue {
 /// The runs of one request and the tables that hold them.
 pub(super) struct NamedValues {
     runs: Vec<Run>,
+    /// In the order of the runs, then of the columns.
     held: HashMap<TableRef, Vec<(usize, ColumnRef)>>,
     /// Rarity of all words of the request together.
     total: f64,
@@ -88,10 +89,7 @@ impl NamedValues {
                     continue;
                 }
                 let table = TableRef { segment: place as u32, table };
-                let held = self.held.entry(table).or_default();
-                if held.last().is_none_or(|(last, _)| *last != number) {
-                    held.push((number, ColumnRef { segment: place as u32, column }));
-                }
+                self.held.entry(table).or_default().push((number, ColumnRef { segment: place as u32, column }));
             }
         }
         let weight = ((index.len() as f64 + 1.0) / columns.max(1) as f64).ln().max(0.0);
@@ -101,7 +99,23 @@ impl NamedValues {
 
     /// The runs that `table` holds, weightiest choice without overlap, and their weight as a share of the request's, 0..=1.
     pub fn of(&self, table: TableRef) -> (f64, Vec<(&str, ColumnRef)>) {
-        let Some(held) = self.held.get(&table) else { return (0.0, Vec::new()) };
+        self.held.get(&table).map_or((0.0, Vec::new()), |held| self.chosen(held))
+    }
+
+    /// The columns that hold a run, with the same of each.
+    pub fn by_column(&self) -> HashMap<ColumnRef, (f64, Vec<&str>)> {
+        let mut columns: HashMap<ColumnRef, Vec<(usize, ColumnRef)>> = HashMap::new();
+        for held in self.held.values().flatten() {
+            columns.entry(held.1).or_default().push(*held);
+        }
+        let chosen = |held: &[(usize, ColumnRef)]| {
+            let (share, runs) = self.chosen(held);
+            (share, runs.into_iter().map(|(text, _)| text).collect())
+        };
+        columns.into_iter().map(|(column, held)| (column, chosen(&held))).collect()
+    }
+
+    fn chosen(&self, held: &[(usize, ColumnRef)]) -> (f64, Vec<(&str, ColumnRef)>) {
         let mut held: Vec<(&Run, ColumnRef)> = held.iter().map(|(run, column)| (&self.runs[*run], *column)).collect();
         held.sort_by(|(a, _), (b, _)| {
             b.words
@@ -126,7 +140,9 @@ impl NamedValues {
     pub fn best(&self, k: usize) -> Vec<TableRef> {
         let order = |a: &(f64, TableRef), b: &(f64, TableRef)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         // What runs weigh together is at least what they weigh without overlap.
-        let bound = |held: &[(usize, ColumnRef)]| held.iter().map(|(run, _)| self.runs[*run].weight).sum::<f64>();
+        let bound = |held: &[(usize, ColumnRef)]| -> f64 {
+            held.chunk_by(|a, b| a.0 == b.0).map(|of_run| self.runs[of_run[0].0].weight).sum()
+        };
         let mut tables: Vec<(f64, TableRef)> = self.held.iter().map(|(table, held)| (bound(held), *table)).collect();
         let looked_at = 3 * k;
         if looked_at > 0 && looked_at < tables.len() {

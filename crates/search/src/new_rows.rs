@@ -75,6 +75,11 @@ impl RowHashes {
         Ok(Self { columns, rows, complete })
     }
 
+    /// Number of rows that differ on columns, the first of each pair of `aligned`.
+    pub fn different_rows(&self, aligned: &[(usize, usize)]) -> usize {
+        (0..self.rows).map(|row| self.row_hash(row, aligned)).collect::<HashSet<u64>>().len()
+    }
+
     /// Compares the table in the file `path`, whose columns are `profiles`, with this one on `aligned` columns: pairs (place here,
     /// place there), those that differ most first.
     ///

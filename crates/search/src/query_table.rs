@@ -166,7 +166,11 @@ pub fn columns_named(table: &TableEntry, typed: &[String]) -> Result<Vec<usize>>
     Ok(places)
 }
 
-fn column_named(table: &TableEntry, name: &str) -> Result<usize> {
+/// The place of the column of `table` called `name`; upper and lower case count only where they tell columns apart.
+///
+/// # Errors
+/// [`Error::UnknownColumn`] with the nearest names.
+pub fn column_named(table: &TableEntry, name: &str) -> Result<usize> {
     let columns = &table.profile.columns;
     let exact = columns.iter().position(|column| column.name == name);
     let folded = || {

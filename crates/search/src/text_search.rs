@@ -3,23 +3,29 @@
 //! Words (BM25F), vectors and the inverted lists of values each propose tables; every table proposed is scored by all of
 //! them. What a text says of title, headers and cells is told apart, and rare words weigh more everywhere, in its vector too.
 
+use std::cmp::Ordering;
+
 use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::copies;
 use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
+use super::request_words::RequestWords;
 use super::weights::{CalibrationWeights, RankingWeights};
 use crate::cite::{Gate, NamesTables};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
-use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
+use lakeward_core::text::{name_key, name_words, shown};
+use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalField, LexicalQuery, TypedWord};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
-use lakeward_models::embed::{Embedder, EmbedderExt};
+use lakeward_lake::notes::TableNote;
+use lakeward_models::embed::{Embedder, EmbedderExt, dot};
 
 /// What to search for.
 #[derive(Debug, Clone)]
@@ -94,6 +100,8 @@ struct SearchCandidate {
     lexical: LexicalEvidence,
     /// Cells that the request names.
     named: Vec<(String, ColumnRef)>,
+    /// Whether a user's note on it says words of the text.
+    noted: bool,
 }
 
 /// A table that answers a text, with the evidence.
@@ -138,6 +146,10 @@ pub struct SearchAnswer {
     pub rows: Option<u64>,
     /// Whether only the table's first rows were read: words of the other rows are not found.
     pub sampled: bool,
+    /// Tables further down that are copies or editions of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-sql" = false))]
+    pub also: Vec<String>,
     /// Column names.
     pub columns: Vec<String>,
     /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
@@ -178,12 +190,68 @@ const OTHERS_DEPTH: usize = 30;
 const BARE: f64 = 0.55;
 /// The best tables of a search whose cosines say how likely an answer serves.
 const CALIBRATED: usize = 30;
+/// The best tables of a search among which copies are looked for.
+const MOST_COMPARED: usize = 40;
 /// Words of a request told that a table does not say.
 const MISSING: usize = 4;
+/// Characters of a note that a reason shows.
+const NOTE_CHARS: usize = 160;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
 
-/// The tables that answer `text`, best first.
+/// An answer that a text finds in one of its wordings.
+pub(super) trait Worded {
+    /// What it is, whatever found it.
+    type Key: PartialEq;
+    fn key(&self) -> Self::Key;
+    /// Whether it is called what was asked for; its score.
+    fn rank(&self) -> (bool, f64);
+    fn reason(&mut self) -> &mut String;
+}
+
+impl Worded for SearchAnswer {
+    type Key = String;
+
+    fn key(&self) -> String {
+        self.table.clone()
+    }
+
+    fn rank(&self) -> (bool, f64) {
+        (self.matched.iter().any(|matched| matched.exact), self.score)
+    }
+
+    fn reason(&mut self) -> &mut String {
+        &mut self.reason
+    }
+}
+
+/// The best `k` answers of `search` to `text`, as it is said and with each synonym; of an answer in several wordings the best one.
+pub(super) fn in_all_wordings<A: Worded>(
+    index: &LakeIndex,
+    text: &str,
+    k: usize,
+    search: impl Fn(&str) -> Result<Vec<A>>,
+) -> Result<Vec<A>> {
+    let mut answers = search(text)?;
+    for (wording, synonym) in index.synonyms().wordings(text) {
+        for mut answer in search(&wording)? {
+            answer.reason().insert_str(0, &format!("your synonym `{synonym}`: "));
+            match answers.iter_mut().find(|known| known.key() == answer.key()) {
+                Some(known) if known.rank() < answer.rank() => *known = answer,
+                Some(_) => {}
+                None => answers.push(answer),
+            }
+        }
+    }
+    answers.sort_by(|a, b| {
+        let ((left, a_score), (right, b_score)) = (a.rank(), b.rank());
+        right.cmp(&left).then(b_score.total_cmp(&a_score))
+    });
+    answers.truncate(k);
+    Ok(answers)
+}
+
+/// The tables that answer `text`, itself or with a synonym, best first.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -193,23 +261,80 @@ pub fn search(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
+    let mut answers = in_all_wordings(index, text, options.k, |text| search_in_words(index, embedder, text, options))?;
+    if !answers.iter().any(|answer| answer.may_serve(&options.weights.calibration)) {
+        tell_what_is_missing(index, text, &mut answers)?;
+    }
+    Ok(answers)
+}
+
+fn search_in_words(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<SearchAnswer>> {
+    let mut ranked = ranked(index, embedder, text, options)?;
+    let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
+    let also = put_copies_together(index, &mut ranked, options.k)?;
+    ranked.truncate(options.k);
+    let mut answers = Vec::with_capacity(ranked.len());
+    for (score, candidate) in ranked {
+        let table = candidate.table;
+        let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
+        let mut found = SearchAnswer { relevance, ..answer(index, score, candidate)? };
+        if let Some(also) = also.get(&table) {
+            found.also.clone_from(also);
+            found.reason.push_str(&format!("; also at {}", also.join(", ")));
+        }
+        answers.push(found);
+    }
+    Ok(answers)
+}
+
+fn ranked(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<(f64, SearchCandidate)>> {
     let weights = weights_for(index, embedder, options.weights);
     let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
         .into_iter()
         .map(|candidate| (weights.score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
-    let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
-    ranked.truncate(options.k);
-    let mut answers = Vec::with_capacity(ranked.len());
-    for (score, candidate) in ranked {
-        let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
-        answers.push(SearchAnswer { relevance, ..answer(index, score, candidate)? });
+    Ok(ranked)
+}
+
+/// The `k` tables that answer `text` best, with their scores, best first.
+pub(super) fn ranked_tables(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<(f64, TableRef)>> {
+    let ranked = ranked(index, embedder, text, options)?;
+    Ok(ranked.into_iter().take(options.k).map(|(score, candidate)| (score, candidate.table)).collect())
+}
+
+/// Takes copies and editions of better tables out of the best `k` and some after them; their ids by the table that stays.
+fn put_copies_together(
+    index: &LakeIndex,
+    ranked: &mut Vec<(f64, SearchCandidate)>,
+    k: usize,
+) -> Result<HashMap<TableRef, Vec<String>>> {
+    let mut also: HashMap<TableRef, Vec<String>> = HashMap::new();
+    let Some(lake) = index.lake() else { return Ok(also) };
+    let tables: Vec<TableRef> = ranked.iter().take((2 * k).min(MOST_COMPARED)).map(|(_, found)| found.table).collect();
+    let copies = copies::of_earlier(index, lake, &tables)?;
+    for (place, first) in &copies {
+        also.entry(tables[*first]).or_default().push(index.id(tables[*place])?.to_string());
     }
-    if !answers.iter().any(|answer| answer.may_serve(&options.weights.calibration)) {
-        tell_what_is_missing(index, text, &mut answers)?;
+    for (place, _) in copies.iter().rev() {
+        ranked.remove(*place);
     }
-    Ok(answers)
+    Ok(also)
 }
 
 /// Adds to the reason of each answer which words of the request it says nowhere, rarest first.
@@ -291,9 +416,13 @@ pub fn rank(
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
     let query = DenseQuery::of(index, embedder, text, &typed);
-    let named = NamedValues::find(index, &typed)?;
-    let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
-    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &query, &named, tables, &ranks)?
+    let found = FoundTables {
+        named: NamedValues::find(index, &typed)?,
+        notes: noted(index, embedder, &query, text, &typed)?,
+        lexical_ranks: HashMap::new(),
+        dense_ranks: HashMap::new(),
+    };
+    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &query, tables, &found)?
         .into_iter()
         .map(|candidate| (weights_for(index, embedder, weights).score(&candidate.features), candidate))
         .collect();
@@ -308,10 +437,56 @@ fn sort(ranked: &mut [(f64, SearchCandidate)]) {
     });
 }
 
-/// Where words and meaning rank tables.
-struct Ranks {
-    lexical: HashMap<TableRef, u32>,
-    dense: HashMap<TableRef, u32>,
+/// What else is known of tables: cells that a text names, users' notes, and where words and meaning rank them.
+struct FoundTables {
+    named: NamedValues,
+    notes: HashMap<TableRef, NoteEvidence>,
+    lexical_ranks: HashMap<TableRef, u32>,
+    dense_ranks: HashMap<TableRef, u32>,
+}
+
+/// What a user's note on a table says of a text.
+struct NoteEvidence {
+    /// Share of the text that it says, 0..=1.
+    share: f64,
+    /// Its cosine with the text, 0..=1; 0 where it was not read.
+    cosine: f64,
+    /// Whether its title is the text.
+    exact: bool,
+}
+
+/// Notes that are read as sentences; of others only the words count.
+const READ_NOTES: usize = 64;
+
+/// What users' notes say of a text, by table.
+fn noted(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    query: &DenseQuery,
+    text: &str,
+    typed: &[TypedWord<'_>],
+) -> Result<HashMap<TableRef, NoteEvidence>> {
+    let mut found = HashMap::new();
+    if index.notes().all().len() == 0 {
+        return Ok(found);
+    }
+    let encoder = text_encoder(index, embedder).unwrap_or(embedder);
+    let vectors = index.note_vectors(|notes| {
+        let notes: Vec<&TableNote> = notes.all().take(READ_NOTES).collect();
+        encoder.prefetch(|| notes.iter().map(|note| note.text()).collect());
+        notes.iter().map(|note| (note.table.clone(), encoder.embed(&note.text()))).collect()
+    });
+    let vectors: HashMap<&str, &[f32]> = vectors.iter().map(|(table, vector)| (table.as_str(), &vector[..])).collect();
+    let (mut words, asked) = (RequestWords::of(typed), name_key(text));
+    for note in index.notes().all() {
+        let Some(table) = index.get(&note.table)? else { continue };
+        let said = words.among(&name_words(&note.text()));
+        let vector = vectors.get(note.table.as_str());
+        let cosine = vector.map_or(0.0, |vector| f64::from(dot(query.about.as_ref().unwrap_or(&query.words), vector)));
+        let exact = note.title.as_deref().is_some_and(|title| name_key(title) == asked && !asked.is_empty());
+        found.insert(table, NoteEvidence { share: words.share(&said), cosine: cosine.clamp(0.0, 1.0), exact });
+    }
+    Ok(found)
 }
 
 /// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
@@ -343,12 +518,19 @@ fn candidates(
     let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
     let named = NamedValues::find(index, &typed)?;
     let mut tables = by_words;
-    for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)) {
+    let notes = noted(index, embedder, &query, text, &typed)?;
+    let mut by_notes: Vec<(&TableRef, &NoteEvidence)> = notes.iter().collect();
+    by_notes.retain(|(_, note)| note.exact || note.share > 0.0 || note.cosine >= f64::from(weights.text.least_about));
+    let best = |note: &NoteEvidence| (note.exact, note.share + note.cosine);
+    by_notes.sort_by(|a, b| best(b.1).partial_cmp(&best(a.1)).unwrap_or(Ordering::Equal).then(a.0.cmp(b.0)));
+    let by_notes = by_notes.into_iter().take(OTHERS_DEPTH).map(|(table, _)| *table);
+    for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)).chain(by_notes) {
         if !tables.contains(&table) {
             tables.push(table);
         }
     }
-    looked_at(index, &lexical, &query, &named, &tables, &Ranks { lexical: ranks_by_words, dense: dense_ranks })
+    let found = FoundTables { named, notes, lexical_ranks: ranks_by_words, dense_ranks };
+    looked_at(index, &lexical, &query, &tables, &found)
 }
 
 /// `tables` with what they are scored by.
@@ -356,14 +538,14 @@ fn looked_at(
     index: &LakeIndex,
     lexical: &LexicalQuery<'_>,
     query: &DenseQuery,
-    named: &NamedValues,
     tables: &[TableRef],
-    ranks: &Ranks,
+    found: &FoundTables,
 ) -> Result<Vec<SearchCandidate>> {
     let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
     let evidence = lexical.evidence(&places)?;
     let mut candidates = Vec::with_capacity(tables.len());
-    let reach = evidence.iter().map(|evidence| evidence.coverage_about).fold(0.0, f64::max);
+    let shares = found.notes.values().map(|note| note.share);
+    let reach = evidence.iter().map(|evidence| evidence.coverage_about).chain(shares).fold(0.0, f64::max);
     for (&table, lexical) in tables.iter().zip(evidence) {
         let segment = index.segment(table.segment)?;
         let cosine_with = |vectors: &VectorSet, vector: &[f32]| {
@@ -371,10 +553,13 @@ fn looked_at(
         };
         let cosine = |vectors: &VectorSet| cosine_with(vectors, &query.words);
         let about = query.about.as_ref().zip(segment.meanings.as_ref());
-        let (values, held) = named.of(table);
+        let (values, held) = found.named.of(table);
+        let note = found.notes.get(&table);
+        let described = lexical.described || note.is_some();
+        let (share, near) = note.map_or((0.0, 0.0), |note| (note.share, note.cosine));
         let features = SearchFeatures {
-            words: lexical.words,
-            coverage: lexical.coverage,
+            words: lexical.words.max(share),
+            coverage: lexical.coverage.max(share),
             title: lexical.title,
             title_said: lexical.title_said,
             headers: lexical.headers,
@@ -383,22 +568,29 @@ fn looked_at(
             values,
             about: about.map_or(Ok(0.0), |(vector, meanings)| cosine_with(&meanings.0, vector))?
                 * if lexical.described { 1.0 } else { BARE },
-            words_about: reach * lexical.words_about,
-            phrases_in_reach: lexical.phrases * if lexical.described { reach } else { BARE },
-            values_in_reach: values * if lexical.described { reach } else { BARE },
-            names_in_reach: lexical.names * if lexical.described { reach } else { BARE },
-            words_of_bare: if lexical.described { 0.0 } else { lexical.words },
-            coverage_of_bare: if lexical.described { 0.0 } else { lexical.coverage },
-            meaning: cosine(&segment.vectors.topics)?,
+            words_about: reach * lexical.words_about.max(share),
+            phrases_in_reach: lexical.phrases * if described { reach } else { BARE },
+            values_in_reach: values * if described { reach } else { BARE },
+            names_in_reach: lexical.names * if described { reach } else { BARE },
+            words_of_bare: if described { 0.0 } else { lexical.words },
+            coverage_of_bare: if described { 0.0 } else { lexical.coverage },
+            meaning: cosine(&segment.vectors.topics)?.max(near),
             meaning_of_title: cosine(&segment.vectors.titles)?,
             meaning_of_content: cosine(&segment.vectors.contents)?,
         };
+        // Of what a note is about the table is, too, where the texts are read by one model.
+        let about = if query.about.is_some() { features.about.max(near) } else { features.about };
+        let mut lexical = lexical;
+        if note.is_some_and(|note| note.exact) {
+            lexical.matched.insert(0, FieldMatch { field: LexicalField::Title, words: Vec::new(), exact: true });
+        }
         candidates.push(SearchCandidate {
             table,
             exact: lexical.matched.iter().any(|matched| matched.exact),
-            features,
-            lexical_rank: ranks.lexical.get(&table).copied(),
-            dense_rank: ranks.dense.get(&table).copied(),
+            features: SearchFeatures { about, ..features },
+            lexical_rank: found.lexical_ranks.get(&table).copied(),
+            dense_rank: found.dense_ranks.get(&table).copied(),
+            noted: note.is_some_and(|note| note.share > 0.0 || note.exact || note.cosine > 0.0 && note.cosine >= about),
             named: held.into_iter().map(|(value, column)| (value.to_string(), column)).collect(),
             lexical,
         });
@@ -407,7 +599,7 @@ fn looked_at(
 }
 
 fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
-    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named } = candidate;
+    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted } = candidate;
     let dataset = index.dataset(table)?;
     let columns = &index.segment(table.segment)?.columns;
     let mut named_values = Vec::new();
@@ -433,10 +625,14 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         record: dataset.is_record(),
         rows: dataset.table().map(|table| table.profile.rows),
         sampled: dataset.table().is_some_and(|table| table.report.sample.is_some()),
+        also: Vec::new(),
         columns: dataset.columns().iter().map(|column| column.name.clone()).collect(),
         reason: String::new(),
     };
     answer.reason = reason(&answer, exact);
+    if let Some(note) = index.notes().of(&answer.table).filter(|_| noted) {
+        answer.reason = format!("your note: {}; {}", shown(&note.text(), NOTE_CHARS), answer.reason);
+    }
     answer.reason.extend(dataset.table().map(|table| sample_words(None, table)));
     Ok(answer)
 }

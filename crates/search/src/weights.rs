@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::candidates::RelevanceWeights;
+use super::column_search::ColumnWeights;
 use super::join::JoinWeights;
 use super::text_search::SearchWeights;
 use super::union::UnionWeights;
@@ -79,6 +80,9 @@ pub struct RankingWeights {
     /// The same without a model that reads whole texts; learned.
     #[serde(default = "shipped_search_static")]
     pub search_static: SearchWeights,
+    /// Of column search.
+    #[serde(default = "shipped_columns")]
+    pub columns: ColumnWeights,
     /// Of the three together; learned.
     pub relevance: RelevanceWeights,
     /// Of the utility: α, β, γ and the form of Eq. 3; learned.
@@ -188,6 +192,10 @@ fn without_sizes<'de, D: Deserializer<'de>, W: DeserializeOwned>(file: D) -> std
 
 fn shipped_search_static() -> SearchWeights {
     RankingWeights::shipped().search_static
+}
+
+fn shipped_columns() -> ColumnWeights {
+    RankingWeights::shipped().columns
 }
 
 /// The name and value of a number below 0, where there is one.

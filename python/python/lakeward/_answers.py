@@ -14,6 +14,7 @@ from .errors import LakewardWarning
 from .types import (
     ColumnProfile,
     CompositeKey,
+    ColumnAnswer,
     CorrelationAnswer,
     JoinAnswer,
     ModelCost,
@@ -49,7 +50,7 @@ class Answers(ArrowTable, Generic[Row]):
     """
 
     kind: str
-    """The kind of search: ``search``, ``join``, ``union``, ``correlate``, ``ask``, ``profile`` or ``tables``."""
+    """The kind of search: ``search``, ``columns``, ``join``, ``union``, ``correlate``, ``ask``, ``profile``, ``tables``."""
     query: str
     """The text or the table of the request."""
     elapsed_ms: float | None
@@ -302,6 +303,12 @@ def searched(found: _lakeward.Found) -> Answers[SearchAnswer]:
     """The answer to a search."""
     answer = document(found)
     return Answers("search", SearchAnswer, answer["answers"], found, answer["query"], answer["elapsed_ms"])
+
+
+def holding(found: _lakeward.Found) -> Answers[ColumnAnswer]:
+    """The answer to a column search."""
+    answer = document(found)
+    return Answers("columns", ColumnAnswer, answer["answers"], found, answer["query"], answer["elapsed_ms"])
 
 
 def joined(found: _lakeward.Found, query: str) -> JoinAnswers:

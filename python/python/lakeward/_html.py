@@ -12,6 +12,7 @@ from typing import Any
 from ._text import escaped
 from .types import (
     ColumnProfile,
+    ColumnAnswer,
     CorrelationAnswer,
     JoinAnswer,
     RankedOperation,
@@ -233,6 +234,16 @@ def _column_row(place: int, column: ColumnProfile) -> list[str]:
     ]
 
 
+def _held_row(place: int, answer: ColumnAnswer) -> list[str]:
+    return [
+        _number(place),
+        _name(answer.table, answer.title),
+        _cell(f"<code>{escaped(answer.column, 60)}</code>"),
+        _cell(_bar(answer.score), "n"),
+        _cell(_sentence(answer.reason)),
+    ]
+
+
 def _correlation_row(place: int, answer: CorrelationAnswer) -> list[str]:
     return [
         _number(place),
@@ -255,6 +266,7 @@ def _profile_caption(profile: Any) -> str:
 
 _LAYOUTS: dict[str, tuple[Any, list[str], Any]] = {
     "search": (_quoted("tables for"), ["", "table", "score", "rows", "reason"], _search_row),
+    "columns": (_quoted("columns for"), ["", "table", "column", "score", "reason"], _held_row),
     "join": (_quoted("tables to join with"), ["", "table", "on", "values found", "rows", "reason"], _join_row),
     "union": (_quoted("tables to append to"), ["", "table", "score", "columns", "new rows", "reason"], _union_row),
     "correlate": (

@@ -13,7 +13,7 @@ from ._decode import decode
 from ._query_table import TableLike, query_table, titled
 from ._session import Session
 from .errors import UsageError
-from .types import BuildStats, SearchAnswer, SessionSummary, UnionAnswer
+from .types import BuildStats, ColumnAnswer, SearchAnswer, SessionSummary, UnionAnswer
 
 if TYPE_CHECKING:
     import datafusion
@@ -53,6 +53,10 @@ class Lake:
     def search(self, text: str, k: int = 10) -> Answers[SearchAnswer]:
         """The best ``k`` tables for a text: words, names, topics, values."""
         return _answers.searched(self._lake.search(_text(text), k))
+
+    def columns(self, text: str, k: int = 10) -> Answers[ColumnAnswer]:
+        """The best ``k`` columns that hold what a text says: by name, values and meaning."""
+        return _answers.holding(self._lake.columns(_text(text), k))
 
     def join(self, table: TableLike, column: str | Sequence[str] | None = None, k: int = 10) -> JoinAnswers:
         """The best ``k`` tables to join with ``table``.

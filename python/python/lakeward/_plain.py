@@ -8,6 +8,7 @@ from ._text import columns, shown
 
 _HEADERS = {
     "search": ["", "table", "score", "reason"],
+    "columns": ["", "table", "column", "score", "reason"],
     "join": ["", "table", "score", "on", "reason"],
     "union": ["", "table", "score", "columns", "reason"],
     "correlate": ["", "table", "column", "score", "reason"],
@@ -41,6 +42,7 @@ def _title(answers: Any) -> str:
     query = shown(answers.query, 80)
     return {
         "search": f"tables for `{query}`",
+        "columns": f"columns for `{query}`",
         "join": f"tables to join with `{query}`",
         "union": f"tables to append to `{query}`",
         "correlate": f"what goes with `{shown(getattr(answers, 'target', ''), 60)}` of `{query}`",
@@ -63,7 +65,7 @@ def _row(kind: str, place: int, row: Any) -> list[str]:
         return [str(place), table, f"{row.score:.2f}", shown(f"{row.query_column} = {row.column}", 40), reason]
     if kind == "union":
         return [str(place), table, f"{row.score:.2f}", str(len(row.alignment)), reason]
-    if kind == "correlate":
+    if kind in ("columns", "correlate"):
         return [str(place), table, shown(row.column, 40), f"{row.score:.2f}", reason]
     if kind == "ask":
         return [str(place), table, f"{row.utility.total:.2f}", row.operation, reason]

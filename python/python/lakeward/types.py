@@ -15,6 +15,7 @@ from typing import Any
 __all__ = [
     "AlignedPair",
     "BuildStats",
+    "ColumnAnswer",
     "ColumnMetadata",
     "ColumnPair",
     "ColumnProfile",
@@ -122,8 +123,51 @@ class SearchAnswer:
     """Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown."""
     rows: int | None = None
     """Rows; those read, where it is ``sampled``; none for a record."""
+    also: tuple[str, ...] = ()
+    """Tables further down that are copies or editions of it."""
     citation: str = ""
     """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ColumnAnswer:
+    """A column that holds what a text says, with the evidence."""
+    table: str
+    """Id of its table."""
+    title: str
+    """The table's title."""
+    column: str
+    """Its name."""
+    score: float
+    """Weighted mean of ``features``, 0..=1: greater is better."""
+    features: Mapping[str, float]
+    """What it was scored by."""
+    matched: tuple[str, ...]
+    """What about it answers the text."""
+    logical: str
+    """The type its cells share."""
+    values: tuple[str, ...]
+    """Cells that the text names, else its most frequent values."""
+    distinct: int
+    """Different values."""
+    rows: int
+    """Rows of its table."""
+    citation: str
+    """The table's citation: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    reason: str
+    """The answer in a sentence."""
+    semantic: str | None = None
+    """What its values stand for."""
+    description: str | None = None
+    """The publisher's title and description of it."""
+    note: str | None = None
+    """What a user says of it."""
+    unit: str | None = None
+    """Its unit, where the publisher says it."""
+    min: str | None = None
+    """Smallest value: number or date."""
+    max: str | None = None
+    """Greatest value: number or date."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ use lakeward_core::error::{Error, Result, nearest_names};
 pub(super) const TABLES: &str = "lake_tables";
 pub(super) const PROFILE: &str = "lake_profile";
 pub(super) const SEARCH: &str = "lake_search";
+pub(super) const COLUMNS: &str = "lake_columns";
 pub(super) const JOINABLE: &str = "lake_joinable";
 pub(super) const UNIONABLE: &str = "lake_unionable";
 pub(super) const CORRELATED: &str = "lake_correlated";
@@ -14,7 +15,7 @@ pub(super) const ASK: &str = "lake_ask";
 pub(super) const FUNCTIONS: &str = "lake_functions";
 
 /// The names of all table functions.
-pub const NAMES: [&str; 8] = [TABLES, PROFILE, SEARCH, JOINABLE, UNIONABLE, CORRELATED, ASK, FUNCTIONS];
+pub const NAMES: [&str; 9] = [TABLES, PROFILE, SEARCH, COLUMNS, JOINABLE, UNIONABLE, CORRELATED, ASK, FUNCTIONS];
 
 /// Default number of rows.
 pub const DEFAULT_ROWS: usize = 10;
@@ -92,6 +93,15 @@ pub const FORMS: &[Form] = &[
         ],
         description: "Tables that match a text, best first",
         example: "SELECT rank, id, score, reason FROM lake_search('flight delays', 5)",
+    },
+    Form {
+        name: COLUMNS,
+        parameters: &[
+            Parameter { name: "text", kind: ParameterKind::Text, description: "what the columns hold" },
+            COUNT,
+        ],
+        description: "Columns that hold what a text says, best first, with what matched",
+        example: "SELECT rank, id, column_name, reason FROM lake_columns('population density')",
     },
     Form {
         name: JOINABLE,

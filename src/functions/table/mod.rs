@@ -9,6 +9,7 @@ mod columns;
 mod correlated;
 pub mod form;
 mod function_list;
+mod held_columns;
 mod joinable;
 mod named;
 mod profile;
@@ -32,6 +33,7 @@ use lakeward_core::error::Result;
 pub use ask::answered as ask_batch;
 pub use correlated::answered as correlated_batch;
 pub use form::NAMES;
+pub use held_columns::answered as columns_batch;
 pub use joinable::answered as joinable_batch;
 pub use search::answered as search_batch;
 pub use unionable::answered as unionable_batch;
@@ -48,6 +50,13 @@ pub enum TableCall {
     },
     /// `lake_search(text [, k])`: tables that match a text.
     Search {
+        /// The text.
+        text: String,
+        /// Maximum number of rows.
+        k: usize,
+    },
+    /// `lake_columns(text [, k])`: columns that hold what a text says.
+    Columns {
         /// The text.
         text: String,
         /// Maximum number of rows.
@@ -103,6 +112,7 @@ impl TableCall {
         Ok(match given.form.name {
             form::PROFILE => Self::Profile { table: given.text(0)? },
             form::SEARCH => Self::Search { text: given.text(0)?, k: given.count(1)? },
+            form::COLUMNS => Self::Columns { text: given.text(0)?, k: given.count(1)? },
             form::JOINABLE => {
                 Self::Joinable { table: given.text(0)?, column: given.text_or_none(1)?, k: given.count(2)? }
             }
@@ -125,6 +135,7 @@ impl TableCall {
             Self::Tables => form::TABLES,
             Self::Profile { .. } => form::PROFILE,
             Self::Search { .. } => form::SEARCH,
+            Self::Columns { .. } => form::COLUMNS,
             Self::Joinable { .. } => form::JOINABLE,
             Self::Unionable { .. } => form::UNIONABLE,
             Self::Correlated { .. } => form::CORRELATED,
@@ -139,6 +150,7 @@ impl TableCall {
             Self::Tables => tables::schema(),
             Self::Profile { .. } => profile::schema(),
             Self::Search { .. } => search::schema(),
+            Self::Columns { .. } => held_columns::schema(),
             Self::Joinable { .. } => joinable::schema(),
             Self::Unionable { .. } => unionable::schema(),
             Self::Correlated { .. } => correlated::schema(),
@@ -167,7 +179,11 @@ impl TableCall {
                 table.check_column(target)?;
                 key.as_deref().map_or(Ok(()), |key| table.check_column(key))
             }
-            Self::Tables | Self::Search { .. } | Self::Ask { table: None, .. } | Self::Functions => Ok(()),
+            Self::Tables
+            | Self::Search { .. }
+            | Self::Columns { .. }
+            | Self::Ask { table: None, .. }
+            | Self::Functions => Ok(()),
         }
     }
 
@@ -180,6 +196,7 @@ impl TableCall {
             Self::Tables => tables::rows(lakeward),
             Self::Profile { table } => profile::rows(lakeward, table),
             Self::Search { text, k } => search::rows(lakeward, text, *k),
+            Self::Columns { text, k } => held_columns::rows(lakeward, text, *k),
             Self::Joinable { table, column, k } => joinable::rows(lakeward, table, column.as_deref(), *k),
             Self::Unionable { table, k } => unionable::rows(lakeward, table, *k),
             Self::Correlated { table, target, key, k } => correlated::rows(lakeward, table, target, key.as_deref(), *k),
@@ -198,7 +215,9 @@ impl fmt::Display for TableCall {
         match self {
             Self::Tables | Self::Functions => write!(f, "{name}()"),
             Self::Profile { table } => write!(f, "{name}({})", text(table)),
-            Self::Search { text: words, k } => write!(f, "{name}({}, {k})", text(words)),
+            Self::Search { text: words, k } | Self::Columns { text: words, k } => {
+                write!(f, "{name}({}, {k})", text(words))
+            }
             Self::Unionable { table, k } => write!(f, "{name}({}, {k})", text(table)),
             Self::Joinable { table, column, k } => write!(f, "{name}({}, {}, {k})", text(table), or_null(column)),
             Self::Correlated { table, target, key, k } => {

@@ -22,7 +22,7 @@ use lakeward::documents::{
 };
 use lakeward::{Resolution, SearchAnswer, Session};
 use lakeward_operate::PlanPreview;
-use lakeward_search::UnionAnswer;
+use lakeward_search::{ColumnAnswer, UnionAnswer};
 
 type Answer<T> = Result<Json<T>, Refusal>;
 
@@ -128,6 +128,20 @@ async fn search(
     Query(of): Query<OfText>,
 ) -> Answer<Document<SearchAnswer>> {
     app.work(&user, LOOK, move |lake, _| actions::search(lake, &of.q, of.k)).await.map(Json)
+}
+
+async fn columns(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Query(of): Query<OfText>,
+) -> Answer<Document<ColumnAnswer>> {
+    app.work(&user, LOOK, move |lake, _| {
+        let started = Instant::now();
+        let answers = lake.columns(&of.q, actions::answers(of.k))?;
+        Ok(Document::new(of.q, answers, started))
+    })
+    .await
+    .map(Json)
 }
 
 async fn join(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<OfTable>) -> Answer<JoinDocument> {
@@ -338,6 +352,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             Some(schema::<OfText>),
             Some(schema::<Document<SearchAnswer>>),
             get(search),
+        ),
+        read(
+            "/api/v1/columns",
+            "Columns that hold what words say",
+            Some(schema::<OfText>),
+            Some(schema::<Document<ColumnAnswer>>),
+            get(columns),
         ),
         read(
             "/api/v1/join",

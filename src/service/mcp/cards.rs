@@ -8,8 +8,9 @@ use lakeward_core::request::Label;
 use lakeward_lake::metadata::TableMetadata;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_search::column_search::ColumnMatch;
 use lakeward_search::correlate::{Caution, CorrelationAnswer};
-use lakeward_search::{JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_search::{ColumnAnswer, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Characters of an id, a title or a name.
 pub const NAME: usize = 100;
@@ -166,6 +167,57 @@ impl UnionCard {
             extra: names(&answer.extra),
             rows: answer.rows,
             near_copy: answer.near_copy,
+            reason: lake_text(&answer.reason, REASON),
+        }
+    }
+}
+
+/// A column that holds what was asked for.
+#[derive(Debug, Serialize)]
+pub struct FoundColumn {
+    /// Id of its table, for other tools.
+    pub table: String,
+    /// The table's title.
+    pub title: String,
+    /// Its name.
+    pub column: String,
+    /// Greater is better, 0..=1.
+    pub score: f64,
+    /// What about it matches.
+    pub matched: Vec<ColumnMatch>,
+    /// The type of its cells.
+    #[serde(rename = "type")]
+    pub logical: LogicalType,
+    /// What its values stand for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semantic: Option<SemanticType>,
+    /// Its unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Smallest and greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[String; 2]>,
+    /// Cells asked for, else frequent values.
+    pub values: Vec<String>,
+    /// Why it was found.
+    pub reason: String,
+}
+
+impl FoundColumn {
+    /// What a column search found.
+    pub fn of(answer: &ColumnAnswer) -> Self {
+        let range = answer.min.as_deref().zip(answer.max.as_deref());
+        Self {
+            table: lake_text(&answer.table, NAME),
+            title: lake_text(&answer.title, NAME),
+            column: lake_text(&answer.column, NAME),
+            score: figure(answer.score),
+            matched: answer.matches.clone(),
+            logical: answer.logical,
+            semantic: answer.semantic,
+            unit: answer.unit.as_deref().map(|unit| lake_text(unit, NAME)),
+            range: range.map(|(min, max)| [min, max].map(|end| lake_text(end, CELL))),
+            values: answer.values.iter().take(VALUES).map(|value| lake_text(value, CELL)).collect(),
             reason: lake_text(&answer.reason, REASON),
         }
     }

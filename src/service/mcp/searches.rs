@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::answer::{Answer, Listing, Page, Paging};
-use super::cards::{CorrelationCard, JoinCard, TableCard, UnionCard};
+use super::cards::{CorrelationCard, FoundColumn, JoinCard, TableCard, UnionCard};
 use super::names;
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result};
-use lakeward_search::{JoinAnswer, QueryTable, SearchAnswer, UnionOptions, union};
+use lakeward_search::{ColumnAnswer, JoinAnswer, QueryTable, SearchAnswer, UnionOptions, union};
 
 /// Items of a page unless the caller asks for more.
 const DEFAULT_ITEMS: usize = 10;
@@ -33,6 +33,19 @@ pub struct FindTables {
     /// Leave out catalogue records, whose data is not in the lake.
     #[serde(default)]
     pub tables_only: bool,
+    /// The part of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+/// What columns should hold.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FindColumns {
+    /// What they hold, in plain words: a name, a meaning, a unit, a value.
+    pub holding: String,
+    /// Columns of a page: 10 by default, at most 50.
+    #[serde(default)]
+    pub k: Option<usize>,
     /// The part of the list.
     #[serde(flatten)]
     pub paging: Paging,
@@ -111,6 +124,18 @@ pub fn find_tables(lake: &Lakeward, asked: &FindTables) -> Result<Answer<TableCa
         _ => "`describe_table` shows what is in one, `find_joinable` and `find_unionable` what goes with it",
     };
     Ok(page.answer(ranked(&page, asked.k, &all, |answer| TableCard::found(answer), hint)))
+}
+
+/// Columns that hold what is asked for.
+pub fn find_columns(lake: &Lakeward, asked: &FindColumns) -> Result<Answer<FoundColumn>> {
+    let page = Page::of(&asked.paging, &format!("find_columns {}", asked.holding), generation(lake))?;
+    let answers = lake.columns(&asked.holding, MOST_ANSWERS)?;
+    let all: Vec<&ColumnAnswer> = answers.iter().collect();
+    let hint = match all.is_empty() {
+        true => "no column holds that; ask in other words, or search with `find_tables`",
+        false => "at most three columns of a table are given; `list_columns` shows the others",
+    };
+    Ok(page.answer(ranked(&page, asked.k, &all, |answer| FoundColumn::of(answer), hint)))
 }
 
 /// Tables that can be joined.

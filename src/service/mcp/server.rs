@@ -22,7 +22,7 @@ use super::answer::{Answer, lake_text};
 use super::conversations::{Ask, Conversations};
 use super::queries::{self, PreviewOperation, Query};
 use super::resources;
-use super::searches::{self, FindCorrelated, FindJoinable, FindTables, FindUnionable};
+use super::searches::{self, FindColumns, FindCorrelated, FindJoinable, FindTables, FindUnionable};
 use super::tables::{self, DescribeTable, LakeOverview, ListColumns};
 use crate::service::{Failure, Service, Stop};
 use lakeward::Lakeward;
@@ -116,6 +116,15 @@ impl LakeServer {
     )]
     async fn find_tables(&self, Parameters(asked): Parameters<FindTables>) -> CallToolResult {
         self.told(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
+    }
+
+    #[tool(
+        description = "Columns of the lake that hold something: by name, meaning, unit or a value in them, with what matched and their range.",
+        annotations(title = "Find columns", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
+        output_schema = page_schema()
+    )]
+    async fn find_columns(&self, Parameters(asked): Parameters<FindColumns>) -> CallToolResult {
+        self.told(LOOK, move |lake, _| searches::find_columns(lake, &asked)).await
     }
 
     #[tool(

@@ -28,7 +28,7 @@ macro_rules! terminals {
 }
 
 terminals!(
-    ask augment cite correlate damage eval help index join keys papers plan profile repl replay schema search sessions settings signals simulate sql task tune union
+    ask augment cite columns copies correlate damage eval help index join keys note papers plan profile repl replay schema search sessions settings signals simulate sql task tune union
 );
 
 fn folder() -> PathBuf {

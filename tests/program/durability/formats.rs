@@ -64,6 +64,7 @@ fn newer(path: &Path, version: u64) -> Vec<u8> {
         "lakeward_pseudo_queries\":",
         "lakeward_papers\":",
         "lakeward_model_checks\":",
+        "lakeward_notes\":",
     ]
     .iter()
     .find_map(|key| text.find(key).map(|at| at + key.len()))

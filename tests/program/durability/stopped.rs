@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use lakeward_lake::notes::Notes;
+
 use super::copy_folder;
 use super::steps::{self, Fault};
 use super::things::{unfinished, unreadable};
@@ -161,6 +163,16 @@ fn extraction_and_the_task_graph_are_stopped() {
     place.stopped(&["graph", "build"], true, nothing_else);
     place.succeed(&["graph", "build"]);
     place.stopped(&["graph", "merge", "RainBook", "gauges"], false, nothing_else);
+}
+
+#[test]
+fn a_note_is_stopped() {
+    let place = Place::new();
+    place.succeed(&["note", "prices", "--column", "euro", "price in euros"]);
+    place.stopped(&["note", "gauges", "--title", "Rain in Flanders"], true, |now, when| {
+        let notes = Notes::read(&now.join("lake/.lakeward")).expect(when);
+        assert!(notes.of("prices").is_some(), "{when}");
+    });
 }
 
 #[test]

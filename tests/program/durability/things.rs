@@ -9,6 +9,7 @@ use lakeward_agent::trace::TurnTrace;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_index::verify::verify;
+use lakeward_lake::notes::Notes;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_models::llm::{TrustStore, answer_cache};
 use lakeward_search::augment::{QuestionIndex, QuestionMode, QuestionStore};
@@ -32,12 +33,13 @@ pub struct Thing {
 }
 
 /// All of them. What a new version or a new thing has to stand is what this list says.
-pub const THINGS: [Thing; 14] = [
+pub const THINGS: [Thing; 15] = [
     Thing { name: "index", place: "", version: Some(6), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(4), read: question_index },
     Thing { name: "session", place: "sessions/s.json", version: Some(4), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
     Thing { name: "model_checks", place: "model_checks.jsonl", version: Some(1), read: model_checks },
+    Thing { name: "notes", place: "notes.jsonl", version: Some(1), read: notes },
     Thing { name: "pseudo_queries", place: "pseudo_queries.jsonl", version: Some(1), read: pseudo_queries },
     Thing { name: "papers", place: "papers/papers.jsonl", version: Some(1), read: papers },
     Thing { name: "texts", place: TEXTS, version: None, read: papers },
@@ -140,6 +142,10 @@ fn learned(folder: &Path) -> Result<()> {
 
 fn model_checks(folder: &Path) -> Result<()> {
     TrustStore::new(folder).measured("m", "read@1").map(|_| ())
+}
+
+fn notes(folder: &Path) -> Result<()> {
+    Notes::read(folder).map(|_| ())
 }
 
 fn pseudo_queries(folder: &Path) -> Result<()> {

@@ -157,12 +157,15 @@ fn mistakes_are_told_as_json_with_a_hint_and_without_the_path_of_the_lake() {
     let unknown = server.get("/api/v1/profile?table=shops%2Fsale");
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     assert!(unknown.json()["hint"].as_str().expect("a hint").contains("`shops/sales`"));
+    let found = server.get("/api/v1/columns?q=city&k=1").json();
+    assert_eq!(found["answers"][0]["column"], "city", "{found}");
     let column = server.get("/api/v1/correlate?table=shops%2Fsales&target=citi");
     assert!(column.status.is_client_error(), "{}", column.text());
     assert!(column.json()["hint"].as_str().expect("a hint").contains("`city`"));
     for (path, status) in [
         ("/api/v1/correlate?table=x", 400),
         ("/api/v1/search", 400),
+        ("/api/v1/columns?text=x", 400),
         ("/api/v1/search?q=x&k=many", 400),
         ("/api/v1/nothing", 404),
     ] {

@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 TOOLS = {
     "ask",
     "describe_table",
+    "find_columns",
     "find_correlated",
     "find_joinable",
     "find_tables",
@@ -113,6 +114,8 @@ async def searches(client):
     joinable = await call(client, "find_joinable", table="shops/sales", columns=["city"])
     assert joinable["items"][0]["id"] == "shops/cities", joinable
     await call(client, "find_unionable", table="shops/sales")
+    columns = await call(client, "find_columns", holding="which columns have names of cities")
+    assert columns["items"][0]["column"] == "city" and columns["items"][0]["matched"], columns
     error = await refused(client, "find_correlated", table="shops/sales", target="citi")
     assert "`city`" in error, error
     # Every id of an answer is valid in the next call, however hostile the name of its file is.

@@ -66,6 +66,8 @@ pub struct SchemaColumn {
     pub of_result: bool,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
     pub used: Vec<&'static str>,
+    /// Other names of it: with a synonym, what a user calls it.
+    pub also: Vec<String>,
 }
 
 impl SchemaColumn {
@@ -79,6 +81,7 @@ impl SchemaColumn {
             range: None,
             of_result: false,
             used: Vec::new(),
+            also: Vec::new(),
         }
     }
 
@@ -162,19 +165,23 @@ impl Schema {
 
     /// The names of the columns, taken apart once for many phrases.
     pub fn names(&self) -> ColumnNames {
-        ColumnNames(self.columns.iter().map(|column| NameParts::of(&column.name)).collect())
+        let names = |column: &SchemaColumn| {
+            std::iter::once(&column.name).chain(&column.also).map(|name| NameParts::of(name)).collect()
+        };
+        ColumnNames(self.columns.iter().map(names).collect())
     }
 }
 
 /// Names of columns that phrases are compared with.
 #[derive(Debug, Clone)]
-pub struct ColumnNames(Vec<NameParts>);
+pub struct ColumnNames(Vec<Vec<NameParts>>);
 
 impl ColumnNames {
-    /// How much a phrase is the name of each column, in 0..=1.
+    /// How much a phrase is a name of each column, in 0..=1.
     pub fn likenesses(&self, phrase: &str) -> Vec<f32> {
         let wanted = NameParts::of(phrase);
-        self.0.iter().map(|name| wanted.likeness(name).max(wanted.short_form(name)) as f32).collect()
+        let like = |name: &NameParts| wanted.likeness(name).max(wanted.short_form(name)) as f32;
+        self.0.iter().map(|names| names.iter().map(like).fold(0.0, f32::max)).collect()
     }
 }
 
@@ -362,4 +369,18 @@ pub fn columns_by_steps(source: &[SchemaColumn], steps: &[Step]) -> Vec<SchemaCo
         }
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_known_by_its_other_names() {
+        let noted = SchemaColumn { also: vec!["takings".into()], ..SchemaColumn::new("c2", ColumnKind::Number) };
+        let schema = Schema { columns: vec![SchemaColumn::new("c1", ColumnKind::Number), noted] };
+        let likenesses = schema.names().likenesses("takings");
+        assert!(likenesses[0] < 0.5 && likenesses[1] == 1.0, "{likenesses:?}");
+        assert_eq!(schema.names().likenesses("c2")[1], 1.0);
+    }
 }

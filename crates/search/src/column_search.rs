@@ -1,0 +1,546 @@
+//! Column search: which columns of the lake hold what a text says, by their names, their publisher's words, values and meaning.
+//!
+//! Columns are proposed by the best tables for the text, by the words of their names, by whole cells that the text names, and by their
+//! vectors. No vector of a column's text is stored: the best of those proposed are read by the model that reads whole texts when they are
+//! asked about, each different text once, which takes a fraction of a millisecond.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::named_values::NamedValues;
+use super::query_table::sample_words;
+use super::ranker::features;
+use super::request_words::RequestWords;
+use super::text_search::{SearchOptions, Worded, in_all_wordings, informative_vector, ranked_tables, text_encoder};
+use crate::cite::{Gate, NamesTables};
+use lakeward_core::answer::in_order;
+use lakeward_core::error::Result;
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::text::{bare, is_function_word, is_placeholder, lower_words, name_words, on_one_line, shown};
+use lakeward_index::encode::column_dims;
+use lakeward_index::join::header_hashes;
+use lakeward_index::lexical::TypedWord;
+use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_lake::dataset::TableEntry;
+use lakeward_lake::metadata::ColumnMetadata;
+use lakeward_lake::notes::Notes;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_models::embed::{Embedder, EmbedderExt, dot};
+
+features! {
+    /// What a column is scored by. A share of the text is counted by how rare its words are in the lake.
+    ColumnFeatures,
+    /// How much each feature counts.
+    ColumnWeights {
+        /// Cosine of the text and what is known of the column with its table's title, read as a sentence.
+        about,
+        /// Cosine of the text's words and the column's stored vector, which is made of its name and values.
+        likeness,
+        /// Share of the text that the column's name says, or its title, description or unit.
+        words,
+        /// Weight of the whole cells that the text names and the column has, as a share of the text.
+        values,
+        /// How well the table answers the text, as a share of the best table's score.
+        table,
+    }
+}
+
+/// What about a column answers a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnMatch {
+    /// Its name.
+    Name,
+    /// The publisher's title or description of it.
+    Description,
+    /// Its unit.
+    Unit,
+    /// What a user says of it.
+    Note,
+    /// Whole cells that the text names.
+    Values,
+    /// None of its words, but what it is about.
+    Meaning,
+}
+
+/// A column that holds what a text says, with the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
+pub struct ColumnAnswer {
+    /// Id of its table.
+    #[schemars(extend("x-sql" = "id"))]
+    pub table: String,
+    /// The table's title.
+    pub title: String,
+    /// Its name.
+    #[schemars(extend("x-sql" = "column_name"))]
+    pub column: String,
+    /// Weighted mean of `features`, 0..=1: greater is better.
+    pub score: f64,
+    /// What it was scored by.
+    #[schemars(extend("x-sql" = false))]
+    pub features: ColumnFeatures,
+    /// What about it answers the text.
+    #[serde(rename = "matched")]
+    pub matches: Vec<ColumnMatch>,
+    /// The type its cells share.
+    pub logical: LogicalType,
+    /// What its values stand for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub semantic: Option<SemanticType>,
+    /// The publisher's title and description of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    /// What a user says of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// Its unit, where the publisher says it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unit: Option<String>,
+    /// Smallest value: number or date.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub min: Option<String>,
+    /// Greatest value: number or date.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max: Option<String>,
+    /// Cells that the text names, else its most frequent values.
+    pub values: Vec<String>,
+    /// Different values.
+    pub distinct: u64,
+    /// Rows of its table.
+    pub rows: u64,
+    /// The table's citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    pub citation: String,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+impl Listed for ColumnAnswer {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Id(|a| &a.table)),
+        column("column", ListCell::Text(60, |a| a.column.as_str().into())),
+        column("score", ListCell::Figure(3, |a| a.score)),
+        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+    ];
+}
+
+impl Worded for ColumnAnswer {
+    type Key = (String, String);
+
+    fn key(&self) -> Self::Key {
+        (self.table.clone(), self.column.clone())
+    }
+
+    fn rank(&self) -> (bool, f64) {
+        (false, self.score)
+    }
+
+    fn reason(&mut self) -> &mut String {
+        &mut self.reason
+    }
+}
+
+impl NamesTables for ColumnAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
+/// Tables whose columns are all looked at.
+const TABLES: usize = 40;
+/// Columns that their vectors propose.
+const NEAREST: usize = 60;
+/// A word of a name in more columns of a segment than this proposes none.
+const MOST_COLUMNS: usize = 1024;
+/// Columns, best by what the index says of them without reading the records of their tables, that are looked at closer.
+const LOOKED_AT: usize = 100;
+/// Different texts of columns that are read as sentences.
+const ENCODED: usize = 24;
+/// Vectors of texts that are kept, 1.5 KB each.
+const KEPT: usize = 8192;
+/// Columns of one table among the answers: a table with a column for each year is not the whole answer.
+const OF_ONE_TABLE: usize = 3;
+/// Values of a column that are read, and shown.
+const VALUES: usize = 3;
+/// Longest value and description that are read, in bytes.
+const VALUE_BYTES: usize = 40;
+const DESCRIPTION_BYTES: usize = 160;
+
+/// The `k` columns that hold what `text` says, itself or with a synonym, best first.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn search(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<ColumnAnswer>> {
+    let text = held(text);
+    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options))
+}
+
+fn search_in_words(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<ColumnAnswer>> {
+    let lexical = index.lexical().prepare(text)?;
+    let typed = lexical.typed_words();
+    let named = NamedValues::find(index, &typed)?;
+    let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
+    let weights = &options.weights.columns;
+    let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, &tables, weights)?;
+    read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found);
+    ranked.iter_mut().for_each(|column| column.score = weights.score(&column.features));
+    ranked.sort_by(order);
+    let mut of_table: HashMap<TableRef, usize> = HashMap::new();
+    ranked.retain(|column| {
+        let before = of_table.entry(column.table).or_default();
+        *before += 1;
+        *before <= OF_ONE_TABLE
+    });
+    ranked.truncate(options.k);
+    Ok(ranked.into_iter().map(|column| found.answer(column)).collect())
+}
+
+/// What is looked for, without the words that ask for columns: "which columns hold country names" is `country names`.
+fn held(text: &str) -> Cow<'_, str> {
+    const ASKED: [&str; 6] = ["column", "columns", "field", "fields", "variable", "variables"];
+    const HOLD: [&str; 8] = ["hold", "holds", "contain", "contains", "containing", "has", "have", "list"];
+    const ASK: [&str; 5] = ["find", "show", "list", "give", "search"];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let lower: Vec<String> = words.iter().map(|word| bare(word).to_lowercase()).collect();
+    let Some(noun) = lower.iter().position(|word| ASKED.contains(&word.as_str())) else { return text.into() };
+    let asks = |word: &String| is_function_word(word) || ASK.contains(&word.as_str());
+    if !lower[..noun].iter().all(asks) {
+        return text.into();
+    }
+    let said = |word: &String| !is_function_word(word) && !HOLD.contains(&word.as_str());
+    match lower[noun + 1..].iter().position(said) {
+        Some(first) => words[noun + 1 + first..].join(" ").into(),
+        None => text.into(),
+    }
+}
+
+/// A column with its score.
+struct Scored {
+    score: f64,
+    features: ColumnFeatures,
+    matches: Vec<ColumnMatch>,
+    table: TableRef,
+    place: ColumnRef,
+    /// Its position in its table.
+    column: usize,
+}
+
+/// Those most worth reading first: what is known of columns without that is a sum in which a value or a word counts as much as likeness.
+fn promising(a: &Scored, b: &Scored) -> Ordering {
+    let promise = |column: &Scored| {
+        let ColumnFeatures { likeness, words, values, table, .. } = column.features;
+        likeness + words + values + table
+    };
+    promise(b).total_cmp(&promise(a)).then(a.place.cmp(&b.place))
+}
+
+/// Best first, ties by column.
+fn order(a: &Scored, b: &Scored) -> Ordering {
+    b.score.total_cmp(&a.score).then(a.place.cmp(&b.place))
+}
+
+/// The columns of `tables`, those whose names have a word of the text, those that hold a value that it names, and the nearest ones by
+/// their vectors.
+fn proposed(
+    index: &LakeIndex,
+    typed: &[TypedWord<'_>],
+    vector: &[f32],
+    named: &HashMap<ColumnRef, (f64, Vec<&str>)>,
+    tables: &[(f64, TableRef)],
+) -> Result<HashSet<ColumnRef>> {
+    let mut columns: HashSet<ColumnRef> = named.keys().copied().collect();
+    for (_, table) in tables {
+        let of_table = index.segment(table.segment)?.catalog.columns(table.table)?;
+        columns.extend(of_table.map(|column| ColumnRef { segment: table.segment, column }));
+    }
+    let words = typed.iter().filter(|word| word.rarity > 0.0).flat_map(|word| name_words(word.text));
+    let forms = words.flat_map(|word| {
+        let singular = word.strip_suffix('s').map(str::to_string);
+        let plural = format!("{word}s");
+        [Some(word), singular, Some(plural)].into_iter().flatten()
+    });
+    let hashes: Vec<u64> = forms.flat_map(|word| header_hashes(&word).skip(1)).collect();
+    for (place, segment) in (0..).zip(index.segments()) {
+        for hash in &hashes {
+            let Some(list) = segment.join.headers.find(*hash)? else { continue };
+            if list.count() <= MOST_COLUMNS {
+                segment.join.headers.for_each(list, |column| {
+                    columns.insert(ColumnRef { segment: place, column });
+                })?;
+            }
+        }
+        let live = |column: u32| segment.columns.record(column).is_ok_and(|record| segment.is_live(record.table));
+        let nearest = segment.vectors.columns.search(vector, NEAREST, Some(&live))?;
+        columns.extend(nearest.into_iter().map(|(column, _)| ColumnRef { segment: place, column }));
+    }
+    Ok(columns)
+}
+
+/// What was found out about the columns before they are read as sentences.
+struct Found<'q> {
+    tables: HashMap<TableRef, Arc<TableEntry>>,
+    notes: &'q Notes,
+    named: HashMap<ColumnRef, (f64, Vec<&'q str>)>,
+}
+
+impl<'q> Found<'q> {
+    /// The columns that are proposed, best first, with all features but those of texts read as sentences.
+    fn columns(
+        index: &'q LakeIndex,
+        embedder: &dyn Embedder,
+        typed: &[TypedWord<'_>],
+        named: &'q NamedValues,
+        tables: &[(f64, TableRef)],
+        weights: &ColumnWeights,
+    ) -> Result<(Self, Vec<Scored>)> {
+        let mut vector = informative_vector(embedder, typed);
+        vector.resize(column_dims(embedder.dims()), 0.0);
+        let named = named.by_column();
+        let best = tables.first().map_or(1.0, |(score, _)| score.max(f64::MIN_POSITIVE));
+        let shares: HashMap<TableRef, f64> = tables.iter().map(|(score, table)| (*table, score / best)).collect();
+        let mut said = RequestWords::of(typed);
+        let mut scored = Vec::new();
+        for place in proposed(index, typed, &vector, &named, tables)? {
+            let segment = index.segment(place.segment)?;
+            let record = segment.columns.record(place.column)?;
+            let table = TableRef { segment: place.segment, table: record.table };
+            if !segment.is_live(table.table) {
+                continue;
+            }
+            let in_name = said.among(&name_words(segment.columns.name(record)?));
+            let features = ColumnFeatures {
+                likeness: f64::from(segment.vectors.columns.dot(place.column, &vector)?).clamp(0.0, 1.0),
+                words: said.share(&in_name),
+                values: named.get(&place).map_or(0.0, |(share, _)| *share),
+                table: shares.get(&table).copied().unwrap_or(0.0),
+                ..ColumnFeatures::default()
+            };
+            let matches = [(ColumnMatch::Name, !in_name.is_empty()), (ColumnMatch::Values, features.values > 0.0)];
+            let matches = matches.into_iter().filter(|(_, holds)| *holds).map(|(what, _)| what).collect();
+            let (score, column) = (weights.score(&features), record.place as usize);
+            scored.push((Scored { score, features, matches, table, place, column }, in_name));
+        }
+        scored.sort_by(|(a, _), (b, _)| promising(a, b));
+        scored.truncate(LOOKED_AT);
+        let mut found = Self { tables: HashMap::new(), notes: index.notes(), named };
+        let mut columns = Vec::with_capacity(scored.len());
+        for (mut column, mut in_texts) in scored {
+            let entry = match found.tables.entry(column.table) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(index.table(column.table)?),
+            };
+            let Some(profile) = entry.profile.columns.get(column.column) else { continue };
+            let metadata = of_column(entry, profile);
+            let unit = metadata.and_then(|metadata| metadata.unit.as_deref()).unwrap_or_default();
+            let texts = [
+                (ColumnMatch::Description, lower_words(&described(metadata)).collect::<Vec<String>>()),
+                (ColumnMatch::Unit, name_words(unit)),
+                (ColumnMatch::Note, lower_words(note_on(index.notes(), entry, profile)).collect()),
+            ];
+            for (what, words) in texts {
+                let said = said.among(&words);
+                if !said.is_empty() {
+                    column.matches.push(what);
+                }
+                in_texts.extend(said);
+            }
+            column.features.words = said.share(&in_texts);
+            column.score = weights.score(&column.features);
+            columns.push(column);
+        }
+        columns.sort_by(promising);
+        Ok((found, columns))
+    }
+
+    fn answer(&self, scored: Scored) -> ColumnAnswer {
+        let Scored { score, features, mut matches, table, place, column } = scored;
+        let entry = &*self.tables[&table];
+        let profile = &entry.profile.columns[column];
+        let metadata = of_column(entry, profile);
+        let described = Some(described(metadata)).filter(|described| !described.is_empty());
+        let unit = metadata.and_then(|metadata| metadata.unit.clone());
+        let note = Some(note_on(self.notes, entry, profile).to_string()).filter(|note| !note.is_empty());
+        let named = self.named.get(&place).map_or(&[][..], |(_, named)| named);
+        let top = profile.top.iter().map(|(value, _)| value.as_str());
+        let values: Vec<String> = match named {
+            [] => top.take(VALUES).map(str::to_string).collect(),
+            named => named.iter().map(|value| value.to_string()).collect(),
+        };
+        if matches.is_empty() {
+            matches.push(ColumnMatch::Meaning);
+        }
+        let mut parts: Vec<String> = Vec::new();
+        for matched in &matches {
+            parts.push(match matched {
+                ColumnMatch::Name => "its name says so".into(),
+                ColumnMatch::Values => {
+                    format!("has {}", values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "))
+                }
+                ColumnMatch::Description => format!("described as: {}", described.as_deref().unwrap_or_default()),
+                ColumnMatch::Note => format!("your note: {}", note.as_deref().unwrap_or_default()),
+                ColumnMatch::Unit => format!("in {}", unit.as_deref().unwrap_or_default()),
+                ColumnMatch::Meaning => format!("close in meaning ({:.2})", features.about),
+            });
+        }
+        if let (Some(min), Some(max)) = (&profile.min, &profile.max) {
+            parts.push(format!("{min} to {max}"));
+        } else if named.is_empty() && !values.is_empty() {
+            parts.push(format!("such as {}", shown(&values.join(", "), 80)));
+        }
+        ColumnAnswer {
+            table: entry.id.to_string(),
+            title: entry.title(),
+            column: profile.name.clone(),
+            score,
+            features,
+            matches,
+            logical: profile.logical,
+            semantic: profile.semantic,
+            description: described,
+            note,
+            unit,
+            min: profile.min.clone(),
+            max: profile.max.clone(),
+            values,
+            distinct: profile.distinct,
+            rows: entry.profile.rows,
+            citation: entry.citation.clone(),
+            reason: parts.join("; ") + &sample_words(None, entry),
+        }
+    }
+}
+
+/// Adds to the best `columns`, in their order, what reading them as sentences says, until [`ENCODED`] different texts were read.
+fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Found<'_>) {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut texts: Vec<usize> = Vec::new();
+    for scored in columns.iter() {
+        let entry = &*found.tables[&scored.table];
+        let next = numbers.len();
+        texts.push(
+            *numbers.entry(column_text(found.notes, entry, &entry.profile.columns[scored.column])).or_insert(next),
+        );
+        if numbers.len() >= ENCODED {
+            break;
+        }
+    }
+    let mut all: Vec<(String, usize)> = numbers.into_iter().collect();
+    all.sort_by_key(|(_, number)| *number);
+    encoder.prefetch(|| all.iter().map(|(text, _)| text.clone()).chain([text.to_string()]).collect());
+    let query = encoder.embed(text);
+    let cosine = |text: &str| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
+    let cosines: Vec<f64> = all.par_iter().map(|(text, _)| cosine(text)).collect();
+    for (column, text) in columns.iter_mut().zip(texts) {
+        column.features.about = cosines[text];
+    }
+}
+
+/// The vector of a column's text, which this process computes once while it is among the last [`KEPT`]: columns are asked for again.
+fn vector_of(encoder: &dyn Embedder, text: &str) -> Arc<[f32]> {
+    static VECTORS: LazyLock<Mutex<HashMap<u128, Arc<[f32]>>>> = LazyLock::new(Mutex::default);
+    let key = xxh3_128(format!("{}\n{text}", encoder.id()).as_bytes());
+    // A thread that panicked while holding the lock left the map in a valid state.
+    let kept = || VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(vector) = kept().get(&key) {
+        return Arc::clone(vector);
+    }
+    let vector: Arc<[f32]> = encoder.embed(text).into();
+    // A failed server gives a vector of zeros.
+    if encoder.failure().is_none() {
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&vector));
+    }
+    vector
+}
+
+/// What is read of a column: its name, the user's and the publisher's words on it, what its values stand for, some of them, and the table's title.
+fn column_text(notes: &Notes, entry: &TableEntry, profile: &ColumnProfile) -> String {
+    let metadata = of_column(entry, profile);
+    let name = if is_placeholder(&profile.name) { String::new() } else { name_words(&profile.name).join(" ") };
+    let described = described(metadata);
+    let described = &described[..described.floor_char_boundary(DESCRIPTION_BYTES)];
+    let unit = metadata.and_then(|metadata| metadata.unit.as_deref()).unwrap_or_default();
+    let kind = profile.semantic.map_or("", stands_for);
+    let is_text = profile.logical == LogicalType::Text;
+    let values = profile.top.iter().map(|(value, _)| value.as_str()).filter(|value| value.len() <= VALUE_BYTES);
+    let values: Vec<&str> = values.take(if is_text { VALUES } else { 0 }).collect();
+    let parts = [
+        &name,
+        note_on(notes, entry, profile),
+        described,
+        unit,
+        kind,
+        &values.join(", "),
+        &on_one_line(&entry.title()),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ")
+}
+
+/// Values of a kind, in words; empty where a kind says no more than the values.
+fn stands_for(kind: SemanticType) -> &'static str {
+    match kind {
+        SemanticType::Country => "names of countries",
+        SemanticType::CountryCode => "country codes",
+        SemanticType::UsState => "states of the USA",
+        SemanticType::Email => "e-mail addresses",
+        SemanticType::Url => "web addresses",
+        SemanticType::Money => "amounts of money",
+        SemanticType::Percentage => "per cent",
+        _ => "",
+    }
+}
+
+fn of_column<'e>(entry: &'e TableEntry, profile: &ColumnProfile) -> Option<&'e ColumnMetadata> {
+    entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&profile.name))
+}
+
+fn note_on<'n>(notes: &'n Notes, entry: &TableEntry, profile: &ColumnProfile) -> &'n str {
+    notes.of(entry.id.as_str()).and_then(|note| note.columns.get(&profile.name)).map_or("", String::as_str)
+}
+
+/// The publisher's title and description of a column.
+fn described(metadata: Option<&ColumnMetadata>) -> String {
+    let parts = metadata.into_iter().flat_map(|metadata| [&metadata.title, &metadata.description]);
+    on_one_line(&parts.flatten().map(String::as_str).collect::<Vec<_>>().join(": "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::held;
+
+    #[test]
+    fn the_words_that_ask_for_columns_are_not_looked_for() {
+        for (text, expected) in [
+            ("which columns hold country names", "country names"),
+            ("Where is there a column with IATA codes?", "IATA codes?"),
+            ("columns of latitude", "latitude"),
+            ("height of the column of mercury", "height of the column of mercury"),
+            ("columns", "columns"),
+            ("population density", "population density"),
+        ] {
+            assert_eq!(held(text), expected);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The words of a request by their stems, for texts that no index knows: names of columns, publishers' words on them, users' notes.
+
+use hashbrown::{HashMap, HashSet};
+
+use lakeward_core::text::{Stemmer, name_words};
+use lakeward_index::lexical::TypedWord;
+
+/// The words of a text by their stems, with their rarity.
+pub(super) struct RequestWords {
+    stems: HashMap<String, f64>,
+    total: f64,
+    stemmer: Stemmer,
+}
+
+impl RequestWords {
+    pub fn of(typed: &[TypedWord<'_>]) -> Self {
+        let (mut stemmer, mut stems) = (Stemmer::default(), HashMap::<String, f64>::new());
+        for word in typed.iter().filter(|word| word.rarity > 0.0) {
+            for part in name_words(word.text) {
+                let rarity = stems.entry(stemmer.stem(&part).to_string()).or_default();
+                *rarity = rarity.max(f64::from(word.rarity));
+            }
+        }
+        let total = stems.values().sum::<f64>().max(f64::MIN_POSITIVE);
+        Self { stems, total, stemmer }
+    }
+
+    /// The stems of `words` that the text says.
+    pub fn among(&mut self, words: &[String]) -> HashSet<String> {
+        let stems = words.iter().map(|word| self.stemmer.stem(word).to_string());
+        stems.filter(|stem| self.stems.contains_key(stem)).collect()
+    }
+
+    /// What share of the text `said` is.
+    pub fn share(&self, said: &HashSet<String>) -> f64 {
+        said.iter().filter_map(|stem| self.stems.get(stem)).fold(0.0, |sum, rarity| sum + rarity) / self.total
+    }
+}
