@@ -10,6 +10,7 @@ mod cite;
 mod cli;
 mod commands;
 mod conversation;
+mod doubts;
 mod durability;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
 mod embedder_behaviour;

@@ -62,6 +62,10 @@ pub struct SchemaColumn {
     pub complete: bool,
     /// Smallest and greatest number.
     pub range: Option<(f64, f64)>,
+    /// Its unit of measure, where its publisher says it.
+    pub unit: Option<String>,
+    /// Whether it is known to hold quantities: numbers that are neither years nor tell rows apart.
+    pub quantity: bool,
     /// Whether the result that stands made it: a measure, a computed column.
     pub of_result: bool,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
@@ -77,9 +81,23 @@ impl SchemaColumn {
             values: Vec::new(),
             complete: false,
             range: None,
+            unit: None,
+            quantity: false,
             of_result: false,
             used: Vec::new(),
         }
+    }
+
+    /// Whether words have the column's name, or a word of it in some spelling or short form.
+    pub(super) fn is_named(&self, said: &str) -> bool {
+        const ALIKE: f64 = 0.6;
+        let alike = |a: &str, b: &str| {
+            let (a, b) = (NameParts::of(a), NameParts::of(b));
+            a.likeness(&b).max(a.short_form(&b)).max(b.short_form(&a)) >= ALIKE
+        };
+        let own = lakeward_core::text::name_words(&self.name);
+        let word_named = |word: String| own.iter().any(|own| alike(&word, own)) || alike(&word, &self.name);
+        alike(said, &self.name) || lakeward_core::text::lower_words(said).any(word_named)
     }
 
     /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
