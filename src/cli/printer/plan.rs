@@ -71,5 +71,5 @@ fn rows(preview: &PlanPreview, most: usize) {
 
 /// A number with the digits that its computation leaves certain: 12.3 for 12.299999999999999.
 fn without_rounding(number: f64) -> String {
-    format!("{number:.12e}").parse::<f64>().unwrap_or(number).to_string()
+    Value::from(format!("{number:.12e}").parse::<f64>().unwrap_or(number)).to_string()
 }

@@ -515,7 +515,9 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
-            let counts = span.function == Some(Function::Count) && span.role == Role::Measure;
+            // "The median instead" goes on with the column that stands.
+            let counts =
+                span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
                 let [alike, short] = value_features(&span.words, value);
                 let is_other = known.kind == ColumnKind::Text && alike == 0.0 && short < 0.5 && number(value).is_none();

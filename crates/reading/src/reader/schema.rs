@@ -1,7 +1,7 @@
 //! The columns that a turn can speak of: those of the rows at hand, and those of the result that stands.
 
 use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
-use lakeward_core::text::NameParts;
+use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};
 use lakeward_sketch::normalise::Normaliser;
 
 use super::span::{Role, Span};
@@ -88,16 +88,19 @@ impl SchemaColumn {
         }
     }
 
-    /// Whether words have the column's name, or a word of it in some spelling or short form.
+    /// Whether words have the column's name, or a word of it in some spelling, form or short form.
     pub(super) fn is_named(&self, said: &str) -> bool {
         const ALIKE: f64 = 0.6;
-        let alike = |a: &str, b: &str| {
-            let (a, b) = (NameParts::of(a), NameParts::of(b));
-            a.likeness(&b).max(a.short_form(&b)).max(b.short_form(&a)) >= ALIKE
+        let mut stemmer = Stemmer::default();
+        let mut alike = |a: &str, b: &str| {
+            let stem = stemmer.stem(a).to_string();
+            let (one, other) = (NameParts::of(a), NameParts::of(b));
+            let short = one.short_form(&other).max(other.short_form(&one));
+            stem == stemmer.stem(b) || one.likeness(&other).max(short) >= ALIKE
         };
-        let own = lakeward_core::text::name_words(&self.name);
-        let word_named = |word: String| own.iter().any(|own| alike(&word, own)) || alike(&word, &self.name);
-        alike(said, &self.name) || lakeward_core::text::lower_words(said).any(word_named)
+        let own = name_words(&self.name);
+        let mut word_named = |word: String| own.iter().any(|own| alike(&word, own)) || alike(&word, &self.name);
+        word_named(said.to_lowercase()) || lower_words(said).any(word_named)
     }
 
     /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
@@ -254,7 +257,7 @@ fn of_one_stem(a: &str, b: &str) -> f32 {
 /// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
 fn word_of(phrase: &str, value: &str) -> f32 {
     const BEGINS: f32 = 0.45;
-    let (said, own) = (lakeward_core::text::name_words(phrase), lakeward_core::text::name_words(value));
+    let (said, own) = (name_words(phrase), name_words(value));
     let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
     if begins && said.iter().map(String::len).sum::<usize>() >= 4 { BEGINS } else { 0.0 }
 }

@@ -356,7 +356,10 @@ impl TurnReading {
         for place in 0..self.spans.len() {
             let span = &mut self.spans[place];
             let Some(operator) = Operator::written_before(&self.text, span.bytes.clone()) else { continue };
-            if !matches!(span.role, Role::Value | Role::Old) {
+            // What has no digit has no order: "<b>" is no sign.
+            let fits =
+                matches!(operator, Operator::Equal | Operator::Different) || span.words.contains(char::is_numeric);
+            if !fits || !matches!(span.role, Role::Value | Role::Old) {
                 continue;
             }
             (span.role, span.operator) = (Role::Value, operator);

@@ -248,7 +248,9 @@ struct Compared {
 fn too_few(columns: &[ColumnProfile], keys: &[Vec<usize>], no_base: bool, shared: usize) -> Option<String> {
     let needed = format!("{LEAST_PAIRS} are needed");
     if !no_base {
-        return (shared > 0).then(|| format!("the table with most keys in common shares {shared}; {needed}"));
+        return (1..LEAST_PAIRS)
+            .contains(&shared)
+            .then(|| format!("the table with most keys in common shares {shared}; {needed}"));
     }
     let named = |key: &Vec<usize>| {
         let values = key.iter().filter_map(|place| columns.get(*place));
