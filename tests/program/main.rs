@@ -12,6 +12,7 @@ mod columns;
 mod commands;
 mod conversation;
 mod copies;
+mod doubts;
 mod durability;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
 mod embedder_behaviour;

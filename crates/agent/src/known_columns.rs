@@ -8,7 +8,7 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::LogicalType;
+use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_operate::{Family, RelationColumn};
 use lakeward_reading::reader::annotated::KnownTable;
 use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn};
@@ -136,8 +136,10 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
             Some(column) => segment.columns.samples(segment.columns.record(*column)?)?,
             None => Vec::new(),
         };
+        let described = entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&profile.name));
+        let unit = described.and_then(|described| described.unit.clone());
         let known = schema_column(profile, samples.into_iter().map(|(_, value)| value));
-        columns.push(SchemaColumn { also: other_names(index, id, &known.name), ..known });
+        columns.push(SchemaColumn { unit, also: other_names(index, id, &known.name), ..known });
     }
     Ok(KnownColumns { columns, values: ValuesOf::Index(id.to_string()) })
 }
@@ -175,11 +177,16 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
                 .map(str::to_string),
         );
     }
+    /// A column of fewer rows may have different numbers by chance.
+    const TELLS_APART: u64 = 20;
+    let is_key = profile.logical == LogicalType::Integer && profile.uniqueness >= 1.0 && profile.rows >= TELLS_APART;
+    let is_weak = matches!(profile.weakness, Some(Weakness::Year | Weakness::Boolean | Weakness::Counter));
     let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok());
     SchemaColumn {
         complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
         values,
         range: bound(&profile.min).zip(bound(&profile.max)),
+        quantity: kind.is_number() && !is_key && !is_weak,
         ..SchemaColumn::new(profile.name.clone(), kind)
     }
 }

@@ -318,7 +318,7 @@ impl Answer {
         let mut spans: Vec<Span> = self.answers.iter().map(|number| numbered(Role::Answer, *number)).collect();
         spans.extend(self.count.filter(|_| !has_plan).map(|count| numbered(Role::Limit, count)));
         spans.extend(self.steps.map(|steps| numbered(Role::Steps, steps)));
-        let turn = TurnReading { acts: self.acts, confidence: trust as f32, overlooked: 0.0, on_result: false, spans };
+        let turn = TurnReading { acts: self.acts, confidence: trust as f32, spans, ..TurnReading::default() };
         let number = session.next_turn();
         let wishes = self.wanted.into_iter().filter(|wish| lower_words(&wish.words).next().is_some());
         let wanted = wishes.take(MOST_WISHES).map(|wish| wish.demand(&session.demands, number)).collect();

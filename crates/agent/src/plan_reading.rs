@@ -17,10 +17,11 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::text::{Stemmer, is_function_word, name_words, words};
 use lakeward_index::LakeIndex;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, How, NotApplied, Reader, Role, Span, TurnReading, assemble, schema_of, with_table,
+    Act, Assembly, Function, How, NotApplied, Reader, Role, Schema, Span, TurnReading, assemble, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
@@ -53,12 +54,14 @@ pub(super) struct PlanWish {
     pub kind: OperationKind,
     /// What was read and could not be applied.
     pub not_applied: Vec<NotApplied>,
+    /// How words were taken that can be taken in another way.
+    remarks: Vec<String>,
 }
 
 impl PlanReading {
     /// A turn as a model reads it over `base`.
     pub fn by_model(turn: TurnReading, base: Plan, written: Option<Written>) -> Self {
-        let assembly = Assembly { plan: base.clone(), tables: Vec::new(), not_applied: Vec::new() };
+        let assembly = unchanged(&base);
         Self { turn, stands: base.clone(), base, assembly, written }
     }
 
@@ -159,8 +162,54 @@ impl Agent<'_> {
             turn.acts.retain(|act| *act != Act::New);
             turn.spans.retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key));
         }
-        let assembly = assemble(&turn, &schema, plan);
+        let mut assembly = assemble(&turn, &schema, plan);
+        assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
         Ok((turn, assembly))
+    }
+
+    /// What is to be counted, where nothing of the table is called so: "how many horses" counts rows that are none.
+    fn counted_by_another_name(&self, turn: &TurnReading, schema: &Schema, plan: &Plan) -> Result<Option<NotApplied>> {
+        const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
+        let Some(count) = turn.of(Role::Measure).find(|span| span.function == Some(Function::Count)) else {
+            return Ok(None);
+        };
+        let is_plural = |word: &str| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word != "does";
+        let behind = turn.text.get(count.bytes.end..).unwrap_or_default();
+        let next = words(behind).find(|word| !is_function_word(&word.to_lowercase())).filter(|word| {
+            let at = count.bytes.end + (word.as_ptr() as usize - behind.as_ptr() as usize);
+            !turn.spans.iter().any(|span| span.bytes.contains(&at))
+        });
+        let inside = words(&count.words).last();
+        let thing = [inside, next].into_iter().flatten().find(|word| is_plural(&word.to_lowercase()));
+        let Some(thing) = thing.filter(|word| !ROWS.contains(&word.to_lowercase().as_str())) else { return Ok(None) };
+        let mut known = schema.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+        for input in plan.inputs() {
+            known.push(input.to_string());
+            let Input::Table(id) = input else { continue };
+            let Some(table) = self.index.get(id)? else { continue };
+            let dataset = self.index.dataset(table)?;
+            known.push(dataset.title());
+            if let Some(metadata) = dataset.metadata() {
+                known.extend(metadata.description.clone());
+                known.extend(metadata.tags.iter().cloned());
+                known.extend(
+                    metadata
+                        .columns
+                        .values()
+                        .flat_map(|column| [&column.title, &column.description])
+                        .flatten()
+                        .cloned(),
+                );
+            }
+        }
+        let mut stemmer = Stemmer::default();
+        let wanted = stemmer.stem(&thing.to_lowercase()).to_string();
+        let mut is_named = |text: &String| name_words(text).iter().any(|word| stemmer.stem(word) == wanted);
+        if known.iter().any(&mut is_named) || !schema.matches(thing, &|_, _| false).is_empty() {
+            return Ok(None);
+        }
+        let reason = "nothing here is called so, and it is rows that are counted".to_string();
+        Ok(Some(NotApplied { words: thing.to_string(), reason }))
     }
 
     /// Words that spell the id of a table out are that table, whatever the model takes them for.
@@ -246,7 +295,7 @@ impl Agent<'_> {
             // Now with the columns of the other table.
             self.assembled(session, text, &plan, at_hand, false)?.1
         } else {
-            Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new() }
+            unchanged(&plan)
         };
         not_applied.extend(assembly.not_applied);
         plan = assembly.plan;
@@ -266,7 +315,8 @@ impl Agent<'_> {
             Some((_, kind)) => *kind,
             None => OperationKind::Filter,
         };
-        Ok(Some(PlanWish { plan, table: chosen.map(|(table, _)| table), kind, not_applied }))
+        let table = chosen.map(|(table, _)| table);
+        Ok(Some(PlanWish { plan, table, kind, not_applied, remarks: assembly.remarks }))
     }
 
     /// The operation that carries a wish out, with what was not understood.
@@ -297,9 +347,17 @@ impl Agent<'_> {
         if preconditions.is_empty() {
             preconditions.push(met("everything that was understood is applied"));
         }
-        let operation = self.changed_plan(session, &reading.stands, wish.plan, wish.kind, preconditions)?;
+        let mut operation = self.changed_plan(session, &reading.stands, wish.plan, wish.kind, preconditions)?;
+        if !wish.remarks.is_empty() {
+            operation.reason.push_str(&format!(" ({})", wish.remarks.join("; ")));
+        }
         Ok(RankedOperation { table: wish.table, requested: true, ..operation })
     }
+}
+
+/// What leaves a plan as it is.
+fn unchanged(plan: &Plan) -> Assembly {
+    Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new(), remarks: Vec::new() }
 }
 
 /// What a plan that a model wrote comes to; nothing where it changes nothing and leaves nothing out.
@@ -323,7 +381,7 @@ fn written_wish(base: &Plan, written: &Written) -> Option<PlanWish> {
     } else {
         OperationKind::Join
     };
-    Some(PlanWish { plan: plan.clone(), table, kind, not_applied })
+    Some(PlanWish { plan: plan.clone(), table, kind, not_applied, remarks: Vec::new() })
 }
 
 /// The steps of a plan that group.

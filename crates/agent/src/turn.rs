@@ -198,8 +198,11 @@ impl Agent<'_> {
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
         // nothing where the request is too vague.
         let kind = &signals.operation;
+        // What corrects the plan that stands combines nothing with it.
+        let corrects = over.is_some_and(|over| over.turn.has(Act::Correct));
         let wished = wished.filter(|wished| {
-            let combines = kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
+            let combines =
+                !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
             match working {
                 Some(_) => !combines,
                 None => wished.runnable.is_some() && (reading.by_model || wished.kind == kind.label),

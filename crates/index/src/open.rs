@@ -249,10 +249,17 @@ impl LakeIndex {
     /// The table with this id.
     ///
     /// # Errors
-    /// [`Error::UnknownTable`] with the nearest ids.
+    /// [`Error::UnknownTable`] with the nearest ids; [`Error::Usage`] with the reason for a file that was skipped.
     pub fn find(&self, id: &str) -> Result<TableRef> {
         if let Some(table) = self.get(id)? {
             return Ok(table);
+        }
+        let is_named = |path: &str| path == id || path.rsplit_once('.').is_some_and(|(stem, _)| stem == id);
+        if let Some(file) = self.manifest.skipped.iter().find(|file| is_named(&file.path)) {
+            return Err(Error::Usage(format!(
+                "`{}` was skipped when the lake was indexed: {}",
+                file.path, file.reason
+            )));
         }
         let mut ids = Vec::with_capacity(self.len());
         for table in self.tables() {

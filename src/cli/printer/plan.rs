@@ -56,10 +56,20 @@ fn rows(preview: &PlanPreview, most: usize) {
     let text = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, without_rounding),
         other => other.to_string(),
     };
     let rows: Vec<Vec<String>> = preview.sample.iter().take(most).map(|row| row.iter().map(text).collect()).collect();
-    if !rows.is_empty() {
-        super::rows(&preview.columns, &rows, 0);
+    if rows.is_empty() {
+        return;
     }
+    super::rows(&preview.columns, &rows, 0);
+    if (rows.len() as u64) < preview.rows_out {
+        out(&format!("({} of {})", rows.len(), counted(preview.rows_out, "row")));
+    }
+}
+
+/// A number with the digits that its computation leaves certain: 12.3 for 12.299999999999999.
+fn without_rounding(number: f64) -> String {
+    Value::from(format!("{number:.12e}").parse::<f64>().unwrap_or(number)).to_string()
 }

@@ -7,6 +7,7 @@ use crate::recommend::Recommendation;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Input, Signals};
+use lakeward_core::role::Role;
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -102,7 +103,13 @@ impl Session {
     }
 
     /// Makes `input` the working table, whatever was carried out before.
+    ///
+    /// A table that was not among the answers leaves what was looked for behind.
     pub fn use_table(&mut self, input: Input) {
+        let is_answer = |id: &String| self.turns.iter().any(|turn| turn.tables.contains(id));
+        if !matches!(&input, Input::Table(id) if is_answer(id)) {
+            self.demands.retain(|demand| demand.role != Role::Topic);
+        }
         self.table = Some(input);
         self.steps_before_table = self.steps.len();
         self.turns_before_table = self.latest().map_or(0, |turn| turn.number);

@@ -5,6 +5,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
 use super::combine::Aligned;
+use super::condition::condition;
 use super::counter::Counter;
 use super::preview::WarningKind;
 use super::totals::Totals;
@@ -13,7 +14,9 @@ use crate::counts::{for_each_batch, with_memory};
 use crate::inputs::{Family, InputColumn};
 use crate::quote::identifier;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Expression, Grouping, Key, Measure, MeasureFunction, Order, Relation, Step, Union};
+use lakeward_core::plan::{
+    Comparison, Condition, Expression, Grouping, Key, Measure, MeasureFunction, Order, Relation, Step, Union,
+};
 use lakeward_core::text::counted;
 
 /// Words in the name of a column that says what the numbers of its row are.
@@ -34,7 +37,10 @@ impl Counter<'_> {
     ) -> Result<()> {
         match step {
             Step::Filter(wanted) if left == 0 && rows > 0 => return self.nothing_left(place, before, wanted),
-            Step::Filter(wanted) => self.values_without_rows(place, before, wanted)?,
+            Step::Filter(wanted) => {
+                self.values_without_rows(place, before, wanted)?;
+                self.missing_beside(before, wanted)?;
+            }
             Step::Group(grouping) => {
                 if !grouping.keys.is_empty() && left == rows && rows > 1 {
                     let text = format!("step {place} groups nothing: each of the {rows} rows is a group of its own");
@@ -59,6 +65,26 @@ impl Counter<'_> {
         if keeps_rows && left == rows {
             let text = format!("step {place} changes nothing: all {rows} rows are kept");
             self.warn(place, WarningKind::NoChange, text);
+        }
+        Ok(())
+    }
+
+    /// Tells of the rows without a value in a column of which some values are not wanted: an order leaves them out and `not` keeps them.
+    fn missing_beside(&mut self, before: &Relation, wanted: &Condition) -> Result<()> {
+        for part in wanted.parts() {
+            let kept = match part {
+                Condition::Compare { comparison: Comparison::Different, .. } => false,
+                Condition::Not(part) => !matches!(**part, Condition::Missing(_)),
+                _ => continue,
+            };
+            let [name] = part.columns()[..] else { continue };
+            let made = self.closed(before)?;
+            let Ok(absent) = condition(&made.table, &Condition::Missing(Expression::column(name))) else { continue };
+            let counts = self.ask(before, |from| format!("SELECT count(*) FILTER (WHERE {absent}) FROM {from}"))?;
+            if let Some(&missing) = counts.first().filter(|missing| **missing > 0) {
+                let verb = if kept { "are kept" } else { "are left out too" };
+                self.facts.push(format!("of these, {} without a value in {name} {verb}", counted(missing, "row")));
+            }
         }
         Ok(())
     }

@@ -161,7 +161,7 @@ impl AnnotatedTurn {
     /// The turn as a perfect model would read it over `schema`.
     pub fn reading(&self, schema: &Schema) -> TurnReading {
         let span = |(bytes, role, attributes): &WrittenSpan| {
-            let mut span = Span::new(bytes.clone(), &self.text[bytes.clone()], *role);
+            let mut span = Span::of(&self.text, bytes.clone(), *role);
             for (name, value) in attributes {
                 match name.as_str() {
                     "col" => linked(&mut span, value, schema),
@@ -186,7 +186,10 @@ impl AnnotatedTurn {
             span
         };
         let spans = self.spans.iter().map(span).collect();
-        TurnReading { acts: self.acts.clone(), confidence: 1.0, overlooked: 0.0, on_result: self.on_result, spans }
+        let (acts, text) = (self.acts.clone(), self.text.clone());
+        let reading =
+            TurnReading { text, acts, confidence: 1.0, on_result: self.on_result, spans, ..TurnReading::default() };
+        reading.with_written_forms()
     }
 }
 

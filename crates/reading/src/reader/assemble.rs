@@ -6,20 +6,20 @@
 
 mod conditions;
 mod figures;
+mod rounding;
 mod tables;
 mod take_back;
 
 pub use tables::{TableWish, with_table};
 
-use lakeward_core::plan::{
-    Condition, Direction, Expression, Grouping, Kept, Measure, MeasureFunction, Order, Plan, Step, Top,
-};
-use lakeward_core::text::{is_function_word, lower_words};
+use lakeward_core::plan::{Direction, Expression, Grouping, Kept, Measure, MeasureFunction, Order, Plan, Step, Top};
+use lakeward_core::text::{is_function_word, lower_words, name_key};
 
 use super::layout::{Layout, Level, ordered_by};
 use super::number::number;
-use super::schema::{FIGURE, Schema};
-use super::span::{Function, Role, Span, TurnReading};
+use super::schema::{ColumnKind, FIGURE, Schema, value_features};
+use super::span::{Function, Operator, Role, Span, TurnReading};
+use super::unit::Unit;
 use lakeward_core::request::Act;
 
 /// Something that was read and is not in the plan.
@@ -40,19 +40,24 @@ pub struct Assembly {
     pub tables: Vec<TableWish>,
     /// What was read and is not in it.
     pub not_applied: Vec<NotApplied>,
+    /// How words were taken that can be taken in another way: a unit converted, a figure chosen; a clause each.
+    pub remarks: Vec<String>,
 }
 
 /// What a turn makes of `plan`. `schema` is the one that the turn was read with.
 pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly {
     let fresh = reading.has(Act::New);
     let base = if fresh { Plan::of(plan.relation.source.clone()) } else { plan.clone() };
-    let reading = &with_content(reading);
+    let mut reading = with_content(reading);
+    one_column_between(&mut reading, schema);
+    let reading = &reading;
     let mut assembler = Assembler {
         reading,
         schema,
         layout: Layout::of(&base),
         replaces: reading.has(Act::Correct),
         not_applied: Vec::new(),
+        remarks: Vec::new(),
         done: vec![false; reading.spans.len()],
         figure: None,
         computed: None,
@@ -67,8 +72,55 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     assembler.order();
     assembler.columns();
     assembler.distinct();
+    if let Some((words, decimals)) = &reading.decimals {
+        assembler.round(words, *decimals);
+    }
+    assembler.guesses();
     let not_applied = assembler.leftovers();
-    Assembly { plan: assembler.layout.plan(), tables, not_applied }
+    let Assembler { layout, remarks, .. } = assembler;
+    Assembly { plan: layout.plan(), tables, not_applied, remarks }
+}
+
+/// Two bounds with hardly a word between them, one from below and one from above, are of one column: of the one that they name, else that has
+/// both numbers, else that the reader is surer of.
+fn one_column_between(reading: &mut TurnReading, schema: &Schema) {
+    /// Bytes of ` and `.
+    const BETWEEN: usize = 5;
+    let is_from = |operator: Operator| matches!(operator, Operator::AtLeast | Operator::Greater);
+    let is_to = |operator: Operator| matches!(operator, Operator::AtMost | Operator::Less);
+    for place in 1..reading.spans.len() {
+        let (low, high) = (&reading.spans[place - 1], &reading.spans[place]);
+        let are_bounds = low.role == Role::Value
+            && high.role == Role::Value
+            && is_from(low.operator)
+            && is_to(high.operator)
+            && high.bytes.start.saturating_sub(low.bytes.end) <= BETWEEN;
+        let (Some(one), Some(other)) = (low.column(), high.column()) else { continue };
+        if !are_bounds {
+            continue;
+        }
+        if low.unit.is_none() {
+            reading.spans[place - 1].unit = reading.spans[place].unit.clone();
+        }
+        let (low, high) = (&reading.spans[place - 1], &reading.spans[place]);
+        if one == other {
+            continue;
+        }
+        let numbers = [low, high].map(|span| number(&span.words).map_or(f64::NAN, |number| number.value));
+        let score = |place: usize, sure: f32| {
+            let column = &schema.columns[place];
+            let named = [low, high].iter().any(|span| column.is_named(&span.words));
+            let has =
+                column.range.is_some_and(|(least, most)| numbers.iter().all(|number| (least..=most).contains(number)));
+            (named, has, sure)
+        };
+        let is_first = score(one, low.confidence) >= score(other, high.confidence);
+        let (columns, part) =
+            if is_first { (low.columns.clone(), low.part) } else { (high.columns.clone(), high.part) };
+        for span in &mut reading.spans[place - 1..=place] {
+            (span.columns, span.part) = (columns.clone(), part);
+        }
+    }
 }
 
 /// The reading without spans of function words and signs alone, which can name nothing.
@@ -91,6 +143,7 @@ struct Assembler<'a> {
     /// What is said takes the place of what stands.
     replaces: bool,
     not_applied: Vec<NotApplied>,
+    remarks: Vec<String>,
     /// Spans that are in the plan or need not be.
     done: Vec<bool>,
     /// The name of the first figure that the turn computes.
@@ -139,9 +192,22 @@ impl<'a> Assembler<'a> {
         self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result)
     }
 
+    /// Whether the rows of the last grouping are told apart by a column of this name.
+    fn is_key(&mut self, name: &str) -> bool {
+        let grouping = self.layout.grouped().and_then(Level::grouping);
+        grouping.is_some_and(|grouping| grouping.keys.iter().any(|key| key.column_name() == name))
+    }
+
     fn groups(&mut self) {
         let keys: Vec<_> = self.keys();
         let mut measures: Vec<Measure> = self.measures();
+        if measures.is_empty() && !keys.is_empty() && self.lost_figure() {
+            self.refuse_groups();
+            return;
+        }
+        if measures.is_empty() && !keys.is_empty() && self.says_no_rows() {
+            measures.extend(self.measure_of_computed());
+        }
         if measures.is_empty() && self.answers_with_groups() {
             measures.extend(self.measure_of_order());
         }
@@ -176,7 +242,10 @@ impl<'a> Assembler<'a> {
                 let new = keys.into_iter().filter(|key| !grouping.keys.contains(key)).collect::<Vec<_>>();
                 grouping.keys.extend(new);
             }
-            (true, false) if replaces => replace_measures(level, measures),
+            (true, false) if replaces => {
+                let renamed = replace_measures(level, measures);
+                self.layout.rename(&renamed);
+            }
             (true, false) => {
                 let new =
                     measures.into_iter().filter(|measure| !grouping.measures.contains(measure)).collect::<Vec<_>>();
@@ -189,6 +258,7 @@ impl<'a> Assembler<'a> {
                 level.order.clear();
                 level.limit = None;
                 level.columns = None;
+                self.layout.end_with_grouping();
             }
         }
     }
@@ -201,6 +271,38 @@ impl<'a> Assembler<'a> {
         };
         self.spans(Role::Derive).is_empty()
             && self.spans(Role::Limit).iter().any(|(_, limit)| groups.iter().any(|(_, group)| before(limit, group)))
+    }
+
+    /// Whether a figure of rows that the turn asks for could not be computed.
+    fn lost_figure(&self) -> bool {
+        let has_figure = self.computed.is_some() || self.layout.is_grouped();
+        let waits = |span: &Span| has_figure && self.speaks_of_figure(span);
+        let asks = |(place, span): (usize, &Span)| !self.done[place] && !waits(span);
+        self.spans(Role::Measure).into_iter().chain(self.spans(Role::Derive)).any(asks)
+    }
+
+    /// Groups alone would look like the answer.
+    fn refuse_groups(&mut self) {
+        for (place, _) in self.spans(Role::Group) {
+            self.refuse(place, "what is to be computed for each could not be");
+        }
+    }
+
+    /// Whether the turn says nothing of which rows come first.
+    fn says_no_rows(&self) -> bool {
+        self.spans(Role::Order).is_empty() && self.spans(Role::Limit).is_empty()
+    }
+
+    /// The mean of what the turn computes of every row, where groups are wanted of it.
+    fn measure_of_computed(&mut self) -> Option<Measure> {
+        let name = self.computed.clone()?;
+        self.remarks.push(format!("for each group the mean of {name}"));
+        Some(Measure {
+            function: MeasureFunction::Mean,
+            of: Some(Expression::Column(name)),
+            condition: None,
+            name: None,
+        })
     }
 
     /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
@@ -280,7 +382,8 @@ impl<'a> Assembler<'a> {
             return;
         }
         let on_result = self.reading.on_result;
-        let asks_for_figures = !self.spans(Role::Measure).is_empty();
+        let asks_for_figures = !self.spans(Role::Measure).is_empty()
+            || self.spans(Role::Limit).iter().any(|(_, span)| self.reading.says_before(span, "top"));
         // An order of what was already cut is one of what is left.
         let level = self.layout.last();
         if !orders.is_empty() && rows.is_none() && level.limit.is_some() && !self.replaces {
@@ -294,8 +397,12 @@ impl<'a> Assembler<'a> {
         if let Some(rows) = rows {
             // Some of the groups by what was just asked of them: the greatest.
             let figure = level.grouping().and_then(|grouping| grouping.measures.first()).map(Measure::column_name);
-            if let Some(figure) = figure.filter(|_| asks_for_figures && level.order.is_empty()) {
-                level.order = vec![Order { by: Expression::Column(figure), direction: Direction::Descending }];
+            match figure.filter(|_| level.order.is_empty()) {
+                Some(figure) if asks_for_figures => {
+                    level.order = vec![Order { by: Expression::Column(figure), direction: Direction::Descending }];
+                }
+                Some(figure) => self.remarks.push(format!("in the order of the groups, not of {figure}")),
+                None => {}
             }
             level.limit = Some((rows, 0));
         }
@@ -394,6 +501,52 @@ impl<'a> Assembler<'a> {
         level.distinct = Some(names);
     }
 
+    /// What the words do not name: columns and values that the reader takes them for. Where it is not very sure, or a column is named for itself,
+    /// that is no remark but a doubt: of 70 such spans of two writers below this confidence 47 % were wrong, of 17 above it 12 %.
+    fn guesses(&mut self) {
+        const SURE: f32 = 0.9;
+        /// A shorter value is a code, which other words stand for.
+        const CODE: usize = 3;
+        for (place, span) in self.reading.spans.iter().enumerate() {
+            let Some(column) = span.column() else { continue };
+            let known = &self.schema.columns[column];
+            let lost = self.not_applied.iter().any(|lost| lost.words == span.words);
+            if lost || known.of_result || !(self.done[place] || span.role == Role::Column) {
+                continue;
+            }
+            let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
+            // "The median instead" goes on with the column that stands.
+            let counts =
+                span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
+            let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
+                let [alike, short] = value_features(&span.words, value);
+                let is_other = known.kind == ColumnKind::Text && alike == 0.0 && short < 0.5 && number(value).is_none();
+                let is_part = name_key(value).contains(&name_key(&span.words));
+                if !is_other || is_part {
+                    continue;
+                }
+                (value, span.confidence < 1.0 && value.chars().count() > CODE)
+            } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
+                (&known.name, span.role == Role::Column || span.confidence < SURE)
+            } else {
+                continue;
+            };
+            if is_doubt {
+                let reason = format!("nothing here is called so, and `{taken}` is taken for it");
+                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+            } else {
+                self.remarks.push(format!("`{}` is taken for {taken}", span.words));
+            }
+        }
+        for span in self.reading.of(Role::Measure).chain(self.reading.of(Role::Derive)) {
+            let column = span.column().map(|column| &self.schema.columns[column]);
+            if let Some((said, own)) = column.and_then(|column| Unit::other_than(column, &span.words)) {
+                let reason = format!("it is computed in {own}");
+                self.not_applied.push(NotApplied { words: said, reason });
+            }
+        }
+    }
+
     /// What was read and found no place.
     fn leftovers(&mut self) -> Vec<NotApplied> {
         for (place, span) in self.reading.spans.iter().enumerate() {
@@ -430,9 +583,9 @@ fn replace_keys(level: &mut Level, keys: Vec<lakeward_core::plan::Key>) {
     level.columns = None;
 }
 
-/// Other measures: of the same column where there is one, else in place of all; what spoke of them follows.
-fn replace_measures(level: &mut Level, measures: Vec<Measure>) {
-    let Some(grouping) = level.grouping() else { return };
+/// Other measures: of the same column where there is one, else in place of all. Returns their old and new names.
+fn replace_measures(level: &mut Level, measures: Vec<Measure>) -> Vec<(String, String)> {
+    let Some(grouping) = level.grouping() else { return Vec::new() };
     let mut renamed: Vec<(String, String)> = Vec::new();
     for measure in measures {
         let same = |known: &Measure| match (&known.of, &measure.of) {
@@ -471,37 +624,7 @@ fn replace_measures(level: &mut Level, measures: Vec<Measure>) {
         seen.push(measure.clone());
         new
     });
-    // What speaks of the old figure speaks of the new one.
-    let mut named: Vec<&mut String> = level.order.iter_mut().filter_map(|order| column_in(&mut order.by)).collect();
-    for step in level.after.iter_mut().chain(&mut level.columns) {
-        match step {
-            Step::Filter(condition) => named.extend(compared_columns(condition)),
-            Step::Select(kept) => named.extend(kept.iter_mut().map(|kept| &mut kept.column)),
-            _ => {}
-        }
-    }
-    for name in named {
-        if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {
-            name.clone_from(new);
-        }
-    }
-}
-
-fn column_in(expression: &mut Expression) -> Option<&mut String> {
-    if let Expression::Column(name) = expression { Some(name) } else { None }
-}
-
-/// The columns that a condition puts to values.
-fn compared_columns(condition: &mut Condition) -> Vec<&mut String> {
-    match condition {
-        Condition::Compare { left, right, .. } => [left, right].into_iter().filter_map(column_in).collect(),
-        Condition::Between { value, .. } | Condition::OneOf { value, .. } | Condition::Text { value, .. } => {
-            column_in(value).into_iter().collect()
-        }
-        Condition::Missing(value) | Condition::Holds(value) => column_in(value).into_iter().collect(),
-        Condition::All(parts) | Condition::Any(parts) => parts.iter_mut().flat_map(compared_columns).collect(),
-        Condition::Not(condition) => compared_columns(condition),
-    }
+    renamed
 }
 
 /// Columns of a grouped result by the names that rows have: a measure is also called by its column.

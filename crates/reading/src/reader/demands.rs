@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn turn(acts: &[Act], spans: Vec<Span>) -> TurnReading {
-        TurnReading { acts: acts.to_vec(), confidence: 1.0, overlooked: 0.0, on_result: false, spans }
+        TurnReading { acts: acts.to_vec(), confidence: 1.0, spans, ..TurnReading::default() }
     }
 
     fn said(revised: &Revised) -> Vec<String> {

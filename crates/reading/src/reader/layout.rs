@@ -167,6 +167,35 @@ impl Layout {
         self.levels.iter().any(|level| level.group.is_some())
     }
 
+    /// Leaves out what was computed of the last grouping's result.
+    pub fn end_with_grouping(&mut self) {
+        if let Some(place) = self.levels.iter().rposition(|level| level.group.is_some()) {
+            self.levels.truncate(place + 1);
+        }
+    }
+
+    /// What speaks of a measure of the last grouping speaks of it by its new name.
+    pub fn rename(&mut self, renamed: &[(String, String)]) {
+        let first = self.levels.iter().rposition(|level| level.group.is_some()).unwrap_or(0);
+        for (place, level) in self.levels.iter_mut().enumerate().skip(first) {
+            let rows = if place > first { level.rows.as_mut_slice() } else { &mut [] };
+            let mut named: Vec<&mut String> =
+                level.order.iter_mut().filter_map(|order| column_in(&mut order.by)).collect();
+            for step in rows.iter_mut().chain(&mut level.after).chain(&mut level.columns) {
+                match step {
+                    Step::Filter(condition) => named.extend(compared_columns(condition)),
+                    Step::Select(kept) => named.extend(kept.iter_mut().map(|kept| &mut kept.column)),
+                    _ => {}
+                }
+            }
+            for name in named {
+                if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {
+                    name.clone_from(new);
+                }
+            }
+        }
+    }
+
     /// Every list of steps with conditions, the last first.
     pub fn conditions(&mut self) -> impl Iterator<Item = &mut Condition> {
         self.levels
@@ -207,5 +236,22 @@ pub(super) fn ordered_by(order: &Order) -> Option<&str> {
     match &order.by {
         Expression::Column(name) => Some(name),
         _ => None,
+    }
+}
+
+fn column_in(expression: &mut Expression) -> Option<&mut String> {
+    if let Expression::Column(name) = expression { Some(name) } else { None }
+}
+
+/// The columns that a condition puts to values.
+fn compared_columns(condition: &mut Condition) -> Vec<&mut String> {
+    match condition {
+        Condition::Compare { left, right, .. } => [left, right].into_iter().filter_map(column_in).collect(),
+        Condition::Between { value, .. } | Condition::OneOf { value, .. } | Condition::Text { value, .. } => {
+            column_in(value).into_iter().collect()
+        }
+        Condition::Missing(value) | Condition::Holds(value) => column_in(value).into_iter().collect(),
+        Condition::All(parts) | Condition::Any(parts) => parts.iter_mut().flat_map(compared_columns).collect(),
+        Condition::Not(condition) => compared_columns(condition),
     }
 }

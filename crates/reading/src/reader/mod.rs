@@ -14,6 +14,7 @@ mod number;
 mod period;
 mod schema;
 mod span;
+mod unit;
 mod words;
 
 pub use assemble::{Assembly, NotApplied, TableWish, assemble, with_table};
@@ -24,4 +25,5 @@ pub use model::{BuiltInPieces, Reader};
 pub use number::number as number_said;
 pub use schema::{ColumnKind, FIGURE, Holds, Schema, SchemaColumn, ValueMatch, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+pub use unit::Unit;
 pub(crate) use words::words;

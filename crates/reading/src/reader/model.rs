@@ -181,12 +181,15 @@ impl Reader {
         let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
         let spans = runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
         TurnReading {
+            text: text.to_string(),
             acts: said,
             confidence: acts[first_act],
             overlooked,
             on_result: best(&self.on_result.apply(turn)) == 1,
             spans,
+            decimals: None,
         }
+        .with_written_forms()
     }
 
     fn span(&self, view: &View<'_>, range: Range<usize>, role: Role, sure: f32) -> Span {
@@ -209,7 +212,7 @@ impl Reader {
         let mut vector = self.span.apply(&joined);
         vector.iter_mut().for_each(|value| *value = gelu(*value));
         let bytes = input.words[range.start].bytes.start..input.words[range.end - 1].bytes.end;
-        let mut span = Span::new(bytes.clone(), &text[bytes], role);
+        let mut span = Span::of(text, bytes, role);
         // The least sure of what matters for the role.
         let mut least = sure;
         let mut choose = |scores: Vec<f32>, matters: bool| {

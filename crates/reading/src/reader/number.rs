@@ -1,6 +1,6 @@
 //! Numbers and dates as people type them: `2,500`, `20k`, `half a million`, `1.5 bn`, `a dozen`, `3rd`, `may 2019`.
 //!
-//! A closed form by a small grammar. It knows no units: `5 percent` is 5.
+//! A closed form by a small grammar. It knows no units: `5 percent` is 5, `half an hour` is a half.
 
 use super::words::words;
 
@@ -11,6 +11,8 @@ pub struct Number {
     pub value: f64,
     /// Whether a per cent sign or word stands beside it.
     pub percent: bool,
+    /// Whether it is said as a place in an order: `the third`.
+    pub ordinal: bool,
 }
 
 const UNITS: [&str; 20] = [
@@ -83,7 +85,7 @@ pub fn number(text: &str) -> Option<Number> {
         || parts.windows(2).any(|two| two == ["per", "cent"]);
     let mut at = 0;
     let (mut total, mut current, mut found) = (0.0, 0.0, false);
-    let mut negative = false;
+    let (mut negative, mut ordinal) = (false, false);
     while at < parts.len() {
         let part = parts[at];
         if part.starts_with(|c: char| c.is_ascii_digit()) && part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -99,15 +101,26 @@ pub fn number(text: &str) -> Option<Number> {
         }
         if let Some(value) = small(part) {
             current += value;
+            ordinal |= ORDINALS.contains(&part);
             found = true;
         } else if part == "half"
-            && parts.get(at + 1).is_some_and(|next| *next == "a")
-            && parts.get(at + 2).and_then(|next| scale(next)).is_some()
+            && match found {
+                true => parts[at - 1] == "a",
+                false => parts.get(at + 1).is_some_and(|next| matches!(*next, "a" | "an")),
+            }
         {
-            current += 0.5 * scale(parts[at + 2]).unwrap_or(1.0);
+            // "half a million", "half an hour", "two and a half"
+            let of = parts.get(at + 2).filter(|_| !found).and_then(|next| scale(next));
+            current += 0.5 * of.unwrap_or(1.0);
+            at += if of.is_some() { 3 } else { 1 };
             found = true;
-            at += 3;
             continue;
+        } else if let ("quarter" | "quarters", Some(&"of"), Some(&("a" | "an"))) =
+            (part, parts.get(at + 1), parts.get(at + 2))
+        {
+            // "a quarter of an hour", "three quarters of a mile"
+            current = 0.25 * if found { current } else { 1.0 };
+            found = true;
         } else if let Some(factor) = scale(part).filter(|_| found || part.len() > 2) {
             if factor == 100.0 || factor == 12.0 || factor == 20.0 {
                 current = if current == 0.0 { factor } else { current * factor };
@@ -122,7 +135,7 @@ pub fn number(text: &str) -> Option<Number> {
         at += 1;
     }
     let value = total + current;
-    found.then_some(Number { value: if negative { -value } else { value }, percent })
+    found.then_some(Number { value: if negative { -value } else { value }, percent, ordinal })
 }
 
 fn is_scale_before(parts: &[&str], at: usize) -> bool {
@@ -222,6 +235,10 @@ mod tests {
             ("20k", 20_000.0),
             ("1 250 000", 1_250_000.0),
             ("half a million", 500_000.0),
+            ("half an hour", 0.5),
+            ("two and a half", 2.5),
+            ("a quarter of an hour", 0.25),
+            ("three quarters of a mile", 0.75),
             ("three dozen", 36.0),
             ("a dozen", 12.0),
             ("twenty five", 25.0),
@@ -237,6 +254,7 @@ mod tests {
             assert_eq!(of(text), Some(value), "{text}");
         }
         assert!(number("5 %").is_some_and(|number| number.percent));
+        assert!(number("the second wave").is_some_and(|number| number.ordinal));
         assert_eq!(of("the cheapest"), None);
         assert_eq!(of("m"), None, "a letter alone is no million");
     }

@@ -1,7 +1,7 @@
 //! The columns that a turn can speak of: those of the rows at hand, and those of the result that stands.
 
 use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
-use lakeward_core::text::NameParts;
+use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};
 use lakeward_sketch::normalise::Normaliser;
 
 use super::span::{Role, Span};
@@ -62,6 +62,10 @@ pub struct SchemaColumn {
     pub complete: bool,
     /// Smallest and greatest number.
     pub range: Option<(f64, f64)>,
+    /// Its unit of measure, where its publisher says it.
+    pub unit: Option<String>,
+    /// Whether it is known to hold quantities: numbers that are neither years nor tell rows apart.
+    pub quantity: bool,
     /// Whether the result that stands made it: a measure, a computed column.
     pub of_result: bool,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
@@ -79,10 +83,27 @@ impl SchemaColumn {
             values: Vec::new(),
             complete: false,
             range: None,
+            unit: None,
+            quantity: false,
             of_result: false,
             used: Vec::new(),
             also: Vec::new(),
         }
+    }
+
+    /// Whether words have the column's name, or a word of it in some spelling, form or short form.
+    pub(super) fn is_named(&self, said: &str) -> bool {
+        const ALIKE: f64 = 0.6;
+        let mut stemmer = Stemmer::default();
+        let mut alike = |a: &str, b: &str| {
+            let stem = stemmer.stem(a).to_string();
+            let (one, other) = (NameParts::of(a), NameParts::of(b));
+            let short = one.short_form(&other).max(other.short_form(&one));
+            stem == stemmer.stem(b) || one.likeness(&other).max(short) >= ALIKE
+        };
+        let own = name_words(&self.name);
+        let mut word_named = |word: String| own.iter().any(|own| alike(&word, own)) || alike(&word, &self.name);
+        word_named(said.to_lowercase()) || lower_words(said).any(word_named)
     }
 
     /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
@@ -243,7 +264,7 @@ fn of_one_stem(a: &str, b: &str) -> f32 {
 /// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
 fn word_of(phrase: &str, value: &str) -> f32 {
     const BEGINS: f32 = 0.45;
-    let (said, own) = (lakeward_core::text::name_words(phrase), lakeward_core::text::name_words(value));
+    let (said, own) = (name_words(phrase), name_words(value));
     let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
     if begins && said.iter().map(String::len).sum::<usize>() >= 4 { BEGINS } else { 0.0 }
 }

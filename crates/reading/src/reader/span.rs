@@ -2,8 +2,11 @@
 
 use lakeward_core::plan::DatePart;
 use lakeward_core::request::Act;
+use lakeward_core::text::lower_words;
 
 use super::number::number;
+use super::unit::Unit;
+use super::words::words;
 
 /// Declares a closed set whose names are read from and written to annotations: `CountDistinct` is `count_distinct`.
 macro_rules! names {
@@ -126,6 +129,31 @@ names! {
     }
 }
 
+impl Operator {
+    /// Operators as they are written out, a longer one before what it ends with.
+    const WRITTEN: [(&str, Operator); 12] = [
+        ("!=", Operator::Different),
+        ("<>", Operator::Different),
+        ("≠", Operator::Different),
+        ("not equal to", Operator::Different),
+        (">=", Operator::AtLeast),
+        ("≥", Operator::AtLeast),
+        ("<=", Operator::AtMost),
+        ("≤", Operator::AtMost),
+        (">", Operator::Greater),
+        ("<", Operator::Less),
+        ("==", Operator::Equal),
+        ("equal to", Operator::Equal),
+    ];
+
+    /// The operator that is written out before a value: a sign, or "not equal to".
+    pub(super) fn written_before(text: &str, value: std::ops::Range<usize>) -> Option<Self> {
+        let inside = text[value.clone()].find(char::is_alphanumeric).unwrap_or(0);
+        let before = text[..value.start + inside].trim_end_matches(['-', '"', '\'', ' ']).to_lowercase();
+        Self::WRITTEN.into_iter().find_map(|(sign, operator)| before.ends_with(sign).then_some(operator))
+    }
+}
+
 names! {
     /// How a measure or a derived column is computed.
     pub enum Function {
@@ -242,6 +270,8 @@ pub struct Span {
     pub value: Option<String>,
     /// The number that is said or meant: rows, turns, the unit of a rate.
     pub number: Option<f64>,
+    /// The unit that is said with its number.
+    pub unit: Option<Unit>,
     /// How sure the model is of role and columns, in 0..=1; 1 for annotated spans.
     pub confidence: f32,
 }
@@ -264,8 +294,22 @@ impl Span {
             unwanted: false,
             value: None,
             number: None,
+            unit: None,
             confidence: 1.0,
         }
+    }
+
+    /// The span of these bytes of a text, with the unit that is said with its number.
+    pub(super) fn of(text: &str, bytes: std::ops::Range<usize>, role: Role) -> Self {
+        let unit = (role == Role::Value).then(|| Unit::said(&text[bytes.start..], bytes.len())).flatten();
+        Self { unit, ..Self::new(bytes.clone(), &text[bytes], role) }
+    }
+
+    /// Whether it computes a part of a total: a per cent of no second column is one too.
+    pub fn is_share(&self) -> bool {
+        let computes = matches!(self.role, Role::Measure | Role::Derive);
+        let of_total = self.function == Some(Function::Percent) && self.second.is_none() && self.columns.len() < 2;
+        computes && (self.function == Some(Function::Share) || of_total)
     }
 
     /// Its first column.
@@ -277,6 +321,8 @@ impl Span {
 /// A turn as it was read: what the analyst does, and the spans in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnReading {
+    /// The text.
+    pub text: String,
     /// What the analyst does; a second act where two are said ("undo that and …").
     pub acts: Vec<Act>,
     /// How sure the model is of the first act, in 0..=1.
@@ -287,6 +333,8 @@ pub struct TurnReading {
     pub on_result: bool,
     /// The spans, first word first; they do not overlap.
     pub spans: Vec<Span>,
+    /// How many decimals figures are to have, with the words.
+    pub decimals: Option<(String, i32)>,
 }
 
 impl TurnReading {
@@ -301,6 +349,41 @@ impl TurnReading {
         let overlooked = f64::from(self.overlooked).clamp(LEAST, 1.0 - LEAST);
         let logit = BIAS + SPANS * spans + OVERLOOKED * (overlooked / (1.0 - overlooked)).ln();
         1.0 / (1.0 + (-logit).exp())
+    }
+
+    /// The same with what is written in closed forms, which no model needs to guess: operators between a column and a value, and decimals.
+    pub(super) fn with_written_forms(mut self) -> Self {
+        for place in 0..self.spans.len() {
+            let span = &mut self.spans[place];
+            let Some(operator) = Operator::written_before(&self.text, span.bytes.clone()) else { continue };
+            // What has no digit has no order: "<b>" is no sign.
+            let fits =
+                matches!(operator, Operator::Equal | Operator::Different) || span.words.contains(char::is_numeric);
+            if !fits || !matches!(span.role, Role::Value | Role::Old) {
+                continue;
+            }
+            (span.role, span.operator) = (Role::Value, operator);
+            let [.., before, span] = &mut self.spans[..=place] else { continue };
+            let between = self.text.get(before.bytes.end..span.bytes.start).unwrap_or_default();
+            let is_operator = Operator::WRITTEN.iter().any(|(sign, _)| between.trim().eq_ignore_ascii_case(sign));
+            let names = matches!(before.role, Role::Group | Role::Show | Role::Order | Role::Column);
+            if names && is_operator && before.column().is_some() {
+                before.role = Role::Column;
+                span.columns.clone_from(&before.columns);
+            }
+        }
+        if let Some((bytes, decimals)) = decimals_said(&self.text) {
+            self.spans.retain(|span| span.bytes.end <= bytes.start || bytes.end <= span.bytes.start);
+            self.decimals = Some((self.text[bytes].to_string(), decimals));
+        }
+        self
+    }
+
+    /// Whether a word stands in a span, or right before it.
+    pub fn says_before(&self, span: &Span, word: &str) -> bool {
+        let before = self.text.get(..span.bytes.start).unwrap_or_default();
+        let last = lower_words(before).last();
+        lower_words(&span.words).chain(last).any(|known| known == word)
     }
 
     /// The span that the reader is least sure of.
@@ -336,4 +419,14 @@ impl TurnReading {
         let said = self.of(Role::Limit).find_map(number)?;
         (said >= 1.0).then(|| said.min(100.0) as usize)
     }
+}
+
+/// The decimals that a text asks for, with the words: `two decimal places`.
+fn decimals_said(text: &str) -> Option<(std::ops::Range<usize>, i32)> {
+    const MOST: f64 = 15.0;
+    let words = words(text);
+    let at = words.iter().position(|word| text[word.bytes.clone()].to_lowercase().starts_with("decimal"))?;
+    let before = words.get(at.checked_sub(1)?)?.bytes.clone();
+    let said = number(&text[before.clone()]).filter(|said| (0.0..=MOST).contains(&said.value))?;
+    Some((before.start..words[at].bytes.end, said.value as i32))
 }

@@ -1,3 +1,4 @@
 //! What turns of conversations say.
 
+mod taken;
 mod turns;

@@ -107,11 +107,12 @@ pub fn search(
     let labels = target.measure == Measure::Label;
     let mut p_values = Vec::new();
     let mut hits = Vec::new();
+    let mut shared = 0;
     for (place, segment) in (0u32..).zip(index.segments()) {
         let stored = &segment.correlations;
         let own = query.origin.filter(|origin| origin.segment == place).map(|origin| origin.table);
-        let of_key = |(number, key): (usize, &KeyRecord)| -> Result<(Vec<Hit>, Vec<f32>)> {
-            let mut found = (Vec::new(), Vec::new());
+        let of_key = |(number, key): (usize, &KeyRecord)| -> Result<Compared> {
+            let mut found = Compared::default();
             if segment.is_live(key.table) && own != Some(key.table) {
                 let at = Hit {
                     score: 0.0,
@@ -126,11 +127,12 @@ pub fn search(
             }
             Ok(found)
         };
-        let parts: Vec<(Vec<Hit>, Vec<f32>)> =
+        let parts: Vec<Compared> =
             stored.keys()?.par_iter().enumerate().with_min_len(64).map(of_key).collect::<Result<_>>()?;
-        for (found, tests) in parts {
-            p_values.extend(tests);
-            hits.extend(found);
+        for part in parts {
+            shared = shared.max(part.shared);
+            p_values.extend(part.p_values);
+            hits.extend(part.hits);
             if hits.len() > 2 * MOST_HITS {
                 keep_best(&mut hits, MOST_HITS);
             }
@@ -139,7 +141,10 @@ pub fn search(
     let tests = Tests::new(p_values);
     keep_best(&mut hits, options.k.max(VERIFIED));
     let found = verify::answers(index, lake, query, &bases, &hits, &tests)?;
-    let (mut answers, notes) = found;
+    let (mut answers, mut notes) = found;
+    if tests.len() == 0 {
+        notes.extend(too_few(columns, &keys, bases.is_empty(), shared));
+    }
     answers.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| (&a.table, &a.column).cmp(&(&b.table, &b.column))));
     answers.truncate(options.k);
     let names = |key: &Vec<usize>| key.iter().map(|place| columns[*place].name.clone()).collect();
@@ -230,6 +235,34 @@ fn base_keys(query: &QueryTable, target: ValueColumn, keys: &[Vec<usize>]) -> Re
     Ok(samples.into_iter().filter_map(base).collect())
 }
 
+/// What comparing with one stored key found.
+#[derive(Default)]
+struct Compared {
+    hits: Vec<Hit>,
+    p_values: Vec<f32>,
+    /// Keys in common with that which has most.
+    shared: usize,
+}
+
+/// Why nothing was tested, where keys are too few.
+fn too_few(columns: &[ColumnProfile], keys: &[Vec<usize>], no_base: bool, shared: usize) -> Option<String> {
+    let needed = format!("{LEAST_PAIRS} are needed");
+    if !no_base {
+        return (1..LEAST_PAIRS)
+            .contains(&shared)
+            .then(|| format!("the table with most keys in common shares {shared}; {needed}"));
+    }
+    let named = |key: &Vec<usize>| {
+        let values = key.iter().filter_map(|place| columns.get(*place));
+        let values = values.map(|column| format!("`{}` has {} values", shown(&column.name, 40), column.distinct));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    Some(format!(
+        "too few keys with a value to compare: {}; {needed}",
+        keys.iter().map(named).collect::<Vec<_>>().join(", ")
+    ))
+}
+
 /// Tests all values of a stored key against the query's keys of as many columns.
 fn compare(
     stored: &Correlations,
@@ -237,8 +270,9 @@ fn compare(
     bases: &[BaseKey],
     labels: bool,
     at: Hit,
-    (hits, p_values): &mut (Vec<Hit>, Vec<f32>),
+    found: &mut Compared,
 ) -> Result<()> {
+    let Compared { hits, p_values, shared } = found;
     let hashes = stored.hashes(key)?;
     let mut matched: Vec<(u8, u32)> = Vec::new();
     let mut pairs: Vec<(u8, u8)> = Vec::new();
@@ -247,6 +281,7 @@ fn compare(
             continue;
         }
         matching(of_base, hashes, &mut matched);
+        *shared = matched.len().max(*shared);
         if matched.len() < LEAST_PAIRS {
             continue;
         }

@@ -2,30 +2,49 @@
 
 use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, TextTest, Value};
 
-use super::Assembler;
+use super::{Assembler, NotApplied};
 use crate::reader::number::{date, month, number, weekday};
 use crate::reader::schema::{ColumnKind, SchemaColumn};
-use crate::reader::span::{Function, Operator, Role, Span};
+use crate::reader::span::{Operator, Role, Span};
+use crate::reader::unit::{Taken, in_unit_of};
 use lakeward_core::request::Act;
+use lakeward_core::text::lower_words;
+use lakeward_sketch::writing::is_marker;
 
 impl Assembler<'_> {
     /// Conditions of the turn that were not used elsewhere.
     pub(super) fn rows(&mut self) {
-        let share = self.reading.of(Role::Measure).any(|span| span.function == Some(Function::Share));
-        let counted = if share { self.counted_by_share() } else { None };
+        let mut shares = self.reading.spans.iter().filter(|span| span.is_share());
+        let share =
+            shares.find(|span| span.role == Role::Measure || (span.role == Role::Derive && self.is_share_of_sum(span)));
+        let counted = share.and_then(|_| self.counted_by_share());
+        let quantity = share.and_then(|span| self.quantity(span));
         let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
         let mut conditions: Vec<(String, Condition)> = Vec::new();
         for (place, span) in self.reading.spans.iter().enumerate() {
             if self.done[place] {
                 continue;
             }
-            if Some(place) == counted {
+            // A name in two spans is one condition.
+            let is_counted = |counted: usize| {
+                place == counted
+                    || self.condition(span).is_some_and(|own| Some(own) == self.condition(&self.reading.spans[counted]))
+            };
+            if counted.is_some_and(is_counted) {
                 self.done[place] = true;
                 continue;
             }
             let Some(column) = span.column() else { continue };
             let name = self.name(column);
             if self.speaks_of_figure(span) {
+                continue;
+            }
+            if span.role == Role::Test && Some(column) == quantity {
+                self.done[place] = true;
+                continue;
+            }
+            if let Some(reason) = self.unfit(column, span) {
+                self.refuse(place, &reason);
                 continue;
             }
             if self.lacks_value(column, span)
@@ -69,6 +88,37 @@ impl Assembler<'_> {
             }
             self.add(&name, condition);
         }
+    }
+
+    /// Why a column cannot have what a span says of it, as far as that is plain; what is converted on the way is remarked.
+    fn unfit(&mut self, column: usize, span: &Span) -> Option<String> {
+        let column = &self.schema.columns[column];
+        let name = &column.name;
+        if span.role == Role::Test && !tells_present(span.operator) && !may_say_yes(column) {
+            return Some(format!("`{name}` does not say yes or no"));
+        }
+        let texts = matches!(span.operator, Operator::Contains | Operator::Starts | Operator::Ends);
+        if span.role == Role::Value && texts && column.complete {
+            let wanted = span.words.trim().to_lowercase();
+            let has = column.values.iter().any(|value| value.to_lowercase().contains(&wanted));
+            return (!has).then(|| format!("`{name}` has no such value"));
+        }
+        if !column.kind.is_number() || span.role != Role::Value {
+            return None;
+        }
+        if is_place(column, span) {
+            return Some("it is a place in an order, no value".into());
+        }
+        let unit = span.unit.as_ref()?;
+        match in_unit_of(column, said_number(span)?, unit) {
+            Taken::Cannot(reason) => return Some(reason),
+            Taken::Converted(_, how) => self.remarks.extend(how),
+            Taken::AsItStands => {
+                let reason = format!("the unit of `{name}` is not known: the number is taken as it stands");
+                self.not_applied.push(NotApplied { words: unit.name.clone(), reason });
+            }
+        }
+        None
     }
 
     /// Whether a column whose values are all known has none that the words name.
@@ -151,7 +201,11 @@ impl Assembler<'_> {
         let of_result = self.is_of_result(name);
         let replaces = self.replaces || self.reading.has(Act::Retract);
         if self.layout.is_grouped() {
-            if let Some(level) = self.layout.grouped() {
+            let cut = self.layout.last().limit.is_some() && !replaces;
+            let is_shown = !cut || of_result || self.is_key(name);
+            if cut && is_shown {
+                self.layout.on_result().add_condition(condition, false);
+            } else if let Some(level) = self.layout.grouped() {
                 let after = of_result
                     || level.after.iter().any(|step| matches!(step, Step::Derive { name: made, .. } if made == name));
                 level.add_condition(condition, after);
@@ -187,10 +241,16 @@ impl Assembler<'_> {
     }
 
     /// The condition of a share: the yes or no that is said, as in "what share of the orders came back in 2020"; else the last one, as in "of
-    /// those over 60, what share are women".
+    /// those over 60, what share are women", unless a number's total is shared among groups. The number that is shared is none.
     pub(super) fn counted_by_share(&self) -> Option<usize> {
+        let mut shares = self.reading.spans.iter().filter(|span| span.is_share());
+        let quantity =
+            shares.find(|span| matches!(span.role, Role::Measure | Role::Derive)).and_then(|span| self.quantity(span));
         let is_condition = |span: &Span| matches!(span.role, Role::Value | Role::Test | Role::Compare);
-        let is_of_rows = |span: &Span| span.column().is_some_and(|column| !self.schema.columns[column].of_result);
+        let is_of_rows = |span: &Span| {
+            let tests_quantity = span.role == Role::Test && span.column() == quantity;
+            !tests_quantity && span.column().is_some_and(|column| !self.schema.columns[column].of_result)
+        };
         let spans = self.reading.spans.iter().enumerate();
         let conditions: Vec<(usize, &Span)> =
             spans.filter(|(_, span)| is_condition(span) && is_of_rows(span)).collect();
@@ -198,6 +258,7 @@ impl Assembler<'_> {
         let mut answers = conditions.iter().filter(|(_, span)| says_yes(span));
         match (answers.next(), answers.next()) {
             (Some((place, _)), None) => Some(*place),
+            _ if quantity.is_some() && !self.spans(Role::Group).is_empty() => None,
             _ => conditions.last().map(|(place, _)| *place),
         }
     }
@@ -208,6 +269,8 @@ impl Assembler<'_> {
         let of = Expression::column(column.name.clone());
         match span.role {
             Role::Test => Some(match span.operator {
+                // "without parking" is a no where a column says yes and no; "parking not recorded" is a gap.
+                Operator::Missing if says_yes_or_no(column) && !speaks_of_gaps(column, span) => no(column, of),
                 Operator::Missing => Condition::Missing(of),
                 Operator::Present => Condition::Not(Box::new(Condition::Missing(of))),
                 Operator::No => no(column, of),
@@ -250,17 +313,46 @@ fn no(column: &SchemaColumn, of: Expression) -> Condition {
     }
 }
 
-/// How a column of text writes yes or no, where it is not one of the words that every query knows.
+/// Words that every query takes for yes or no.
+const YES_OR_NO: [&str; 12] = ["yes", "no", "y", "n", "true", "false", "t", "f", "on", "off", "1", "0"];
+
+/// How a column of text writes yes or no, where it is not one of the words that every query knows: `yea` and `nay`.
 fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
-    const KNOWN: [&str; 12] = ["yes", "no", "y", "n", "true", "false", "t", "f", "on", "off", "1", "0"];
-    if column.kind != ColumnKind::Text
-        || column.values.iter().any(|value| KNOWN.contains(&value.to_lowercase().as_str()))
-    {
+    let begins = |letter: &str| column.values.iter().find(|value| value.to_lowercase().starts_with(letter));
+    if column.kind != ColumnKind::Text || says_yes_or_no(column) {
         return None;
     }
-    let wanted = if yes { "y" } else { "n" };
-    let found = column.values.iter().find(|value| value.to_lowercase().starts_with(wanted))?;
-    Some(Value::Text(found.clone()))
+    let (yes_word, no_word) = (begins("y")?, begins("n")?);
+    Some(Value::Text(if yes { yes_word } else { no_word }.clone()))
+}
+
+/// Whether some of the values of a column are yes and no as every query takes them.
+pub(super) fn says_yes_or_no(column: &SchemaColumn) -> bool {
+    let is_one = |value: &String| YES_OR_NO.contains(&value.to_lowercase().as_str());
+    match column.kind {
+        ColumnKind::Boolean => true,
+        ColumnKind::Text => column.values.iter().any(is_one),
+        ColumnKind::Integer => column.range == Some((0.0, 1.0)),
+        _ => false,
+    }
+}
+
+/// Whether a column can be asked for yes and no: of numbers, those that are not zero.
+fn may_say_yes(column: &SchemaColumn) -> bool {
+    let unknown = column.kind == ColumnKind::Text && column.values.is_empty();
+    unknown || column.kind.is_number() || says_yes_or_no(column) || written(column, true).is_some()
+}
+
+fn tells_present(operator: Operator) -> bool {
+    matches!(operator, Operator::Missing | Operator::Present)
+}
+
+/// Whether the words of a test are about cells without a value: a mark of gaps, or what was not done to a cell ("not recorded").
+fn speaks_of_gaps(column: &SchemaColumn, span: &Span) -> bool {
+    let is_gap = |word: &str| {
+        is_marker(word) || word.ends_with("ed") || matches!(word, "known" | "unknown" | "blank" | "empty" | "given")
+    };
+    lower_words(&span.words).any(|word| word != "none" && is_gap(&word) && !column.is_named(&word))
 }
 
 fn comparison(operator: Operator) -> Option<Comparison> {
@@ -291,14 +383,37 @@ fn plain_value(column: &SchemaColumn, span: &Span) -> Option<Value> {
 
 /// The number that a span says, in the unit of its column: shares written as fractions take per cents apart.
 fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
-    if let Some(value) = &span.value
-        && let Ok(number) = value.trim().parse::<f64>()
-    {
-        return Some(number);
+    let given = span.value.as_ref().and_then(|value| value.trim().parse::<f64>().ok());
+    if given.is_some() {
+        return given;
     }
-    let said = number(&span.words)?;
+    let said = said_number(span)?;
+    if let Some(unit) = &span.unit
+        && let Taken::Converted(value, _) = in_unit_of(column, said, unit)
+    {
+        return Some(value);
+    }
     let is_fraction = column.range.is_some_and(|(least, most)| least >= -1.0 && most <= 1.0);
-    Some(if said.percent && is_fraction { said.value / 100.0 } else { said.value })
+    let percent = number(&span.words).is_some_and(|said| said.percent);
+    Some(if percent && is_fraction { said / 100.0 } else { said })
+}
+
+/// The number in the words of a span; "an hour" is one.
+fn said_number(span: &Span) -> Option<f64> {
+    let unit = span.unit.as_ref().map(|unit| unit.name.to_lowercase());
+    let is_one = |word: String| matches!(word.as_str(), "a" | "an") || Some(word) == unit;
+    let one = || (unit.is_some() && lower_words(&span.words).all(is_one)).then_some(1.0);
+    number(&span.words).map(|said| said.value).or_else(one)
+}
+
+/// Whether something is compared with a place in an order, which is a part of a name ("before the second war") unless the column counts such
+/// places ("above the third floor").
+fn is_place(column: &SchemaColumn, span: &Span) -> bool {
+    let orders = !matches!(span.operator, Operator::Equal | Operator::Different);
+    orders
+        && span.value.is_none()
+        && number(&span.words).is_some_and(|said| said.ordinal)
+        && !column.is_named(&span.words)
 }
 
 fn as_value(number: f64, column: &SchemaColumn) -> Value {

@@ -4,10 +4,12 @@ use lakeward_core::plan::{
     Arithmetic, Branch, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
 };
 
+use super::conditions::says_yes_or_no;
 use super::{Assembler, is_measure};
 use crate::reader::number::number;
 use crate::reader::schema::ColumnKind;
 use crate::reader::span::{Function, Role, Span};
+use lakeward_core::text::{is_function_word, lower_words, name_key, name_likeness};
 
 impl Assembler<'_> {
     /// What the turn groups by.
@@ -17,7 +19,7 @@ impl Assembler<'_> {
             if self.lacks_figure(span) {
                 continue;
             }
-            for column in &span.columns {
+            for column in &self.keys_of(span) {
                 let name = self.name(*column);
                 let kind = self.schema.columns[*column].kind;
                 let of = Expression::Column(name);
@@ -38,11 +40,22 @@ impl Assembler<'_> {
         keys
     }
 
+    /// The columns that a span groups by: one where it spells its name, or says "kind of dish".
+    fn keys_of(&self, span: &Span) -> Vec<usize> {
+        let key = name_key(&span.words);
+        let spelt = span.columns.iter().copied().find(|column| name_key(&self.schema.columns[*column].name) == key);
+        let says = |word: &str| lower_words(&span.words).any(|known| known == word);
+        let one = spelt.or(span.column().filter(|_| says("of") && !says("and")));
+        one.map_or_else(|| span.columns.clone(), |column| vec![column])
+    }
+
     /// What the turn computes of groups or of all rows.
     pub(super) fn measures(&mut self) -> Vec<Measure> {
         let mut measures: Vec<Measure> = Vec::new();
-        for (place, span) in self.spans(Role::Measure) {
-            let Some(function) = span.function.filter(|function| is_measure(*function)) else { continue };
+        let shares = self.spans(Role::Derive).into_iter().filter(|(_, span)| self.is_share_of_sum(span));
+        for (place, span) in self.spans(Role::Measure).into_iter().chain(shares.collect::<Vec<_>>()) {
+            let computes = |function: &Function| is_measure(*function) || span.is_share();
+            let Some(function) = span.function.filter(computes) else { continue };
             if self.lacks_figure(span) {
                 continue;
             }
@@ -56,7 +69,7 @@ impl Assembler<'_> {
         measures
     }
 
-    fn measures_of(&self, span: &Span, function: Function) -> Vec<Measure> {
+    fn measures_of(&mut self, span: &Span, function: Function) -> Vec<Measure> {
         let plain = |function: MeasureFunction, of: Option<String>| Measure {
             function,
             of: of.map(Expression::Column),
@@ -67,7 +80,7 @@ impl Assembler<'_> {
         let second = span.second.map(|column| self.name(column));
         match function {
             Function::Count => vec![plain(MeasureFunction::Count, None)],
-            Function::Share => self.share(columns),
+            _ if span.is_share() => self.share(span).into_iter().collect(),
             Function::Correlation => match (columns.as_slice(), second) {
                 ([one, other, ..], _) => vec![correlation(one, other)],
                 ([one], Some(other)) => vec![correlation(one, &other)],
@@ -110,35 +123,66 @@ impl Assembler<'_> {
         }
     }
 
-    /// A share: of the rows that meet a condition, of a number's total, or of the rows.
-    fn share(&self, columns: Vec<String>) -> Vec<Measure> {
+    /// Whether a share of a column's total is one of sums: of groups, or of the rows that meet a condition.
+    pub(super) fn is_share_of_sum(&self, span: &Span) -> bool {
+        let sums = !self.spans(Role::Group).is_empty() && self.spans(Role::Measure).is_empty();
+        let of_rows = self.quantity(span).is_some() && !self.layout.is_grouped();
+        span.is_share() && of_rows && (sums || self.counted_by_share().is_some())
+    }
+
+    /// The number of every row that a share is of: one named in its span or right behind it ("what share of all passengers").
+    pub(super) fn quantity(&self, share: &Span) -> Option<usize> {
+        let is_bare = |word: &String| word == "all" || is_function_word(word);
+        let text = self.reading.text.get(share.bytes.start..).unwrap_or_default();
+        let behind = lower_words(text).skip_while(|word| word != "of").skip_while(is_bare);
+        let said: Vec<String> = behind.take_while(|word| !is_bare(word)).take(2).collect();
+        let own: Vec<String> = lower_words(&share.words).collect();
+        let is_quantity = |place: &usize| {
+            let column = &self.schema.columns[*place];
+            let names = |word: &String| name_likeness(word, &column.name) > 0.5;
+            let is_said = column.quantity && said.iter().any(names);
+            let is_own = share.columns.contains(place) && own.iter().any(names);
+            let is_read = is_own && (column.quantity || share.role == Role::Derive);
+            column.kind.is_number() && !column.of_result && !says_yes_or_no(column) && (is_said || is_read)
+        };
+        (0..self.schema.columns.len()).find(is_quantity)
+    }
+
+    /// A share: of a number's total or of the rows, in each group or in the rows that meet a condition.
+    fn share(&mut self, span: &Span) -> Option<Measure> {
         const PERCENT: f64 = 100.0;
-        if let Some(place) = self.counted_by_share()
-            && let Some(condition) = self.condition(&self.reading.spans[place])
-        {
-            let hundred = Expression::Value(Value::Number(PERCENT));
-            let nothing = Expression::Value(Value::Number(0.0));
-            let counted = Expression::Case {
-                branches: vec![Branch { when: condition, then: hundred }],
-                otherwise: Some(Box::new(nothing)),
-            };
-            let name = Some("percent".to_string());
-            return vec![Measure { function: MeasureFunction::Mean, of: Some(counted), condition: None, name }];
+        let quantity = self.quantity(span);
+        let within: Vec<String> = self.spans(Role::Group).iter().flat_map(|(_, span)| self.names(span)).collect();
+        let condition = self.counted_by_share().and_then(|place| self.condition(&self.reading.spans[place]));
+        let of = quantity.map(|column| self.name(column));
+        let Some(condition) = condition else {
+            let function = MeasureFunction::Share { within: Vec::new(), times: PERCENT };
+            return Some(Measure { function, of: of.map(Expression::Column), condition: None, name: None });
+        };
+        let name = Some("percent".to_string());
+        let Some(of) = of else {
+            let [hundred, nothing] = [PERCENT, 0.0].map(|number| Expression::Value(Value::Number(number)));
+            let branches = vec![Branch { when: condition, then: hundred }];
+            let counted = Expression::Case { branches, otherwise: Some(Box::new(nothing)) };
+            return Some(Measure { function: MeasureFunction::Mean, of: Some(counted), condition: None, name });
+        };
+        let part = format!("{of}_percent");
+        let of = Box::new(Expression::Column(of));
+        let derived = Step::Derive { name: part.clone(), value: Expression::Share { of, within, times: PERCENT } };
+        let rows = &mut self.layout.last().rows;
+        if !rows.contains(&derived) {
+            rows.push(derived);
         }
-        let function = MeasureFunction::Share { within: Vec::new(), times: PERCENT };
-        let column = columns.into_iter().next().filter(|name| {
-            self.schema.place(name).is_some_and(|place| {
-                self.schema.columns[place].kind.is_number() && !self.schema.columns[place].of_result
-            })
-        });
-        vec![Measure { function, of: column.map(Expression::Column), condition: None, name: None }]
+        let of = Some(Expression::Column(part));
+        Some(Measure { function: MeasureFunction::Sum, of, condition: Some(condition), name })
     }
 
     /// Columns computed for each row.
     pub(super) fn derive(&mut self) {
         for (place, span) in self.spans(Role::Derive) {
             // What is computed of the turn's own figure waits for it.
-            if self.done[place] || (self.figure.is_none() && self.speaks_of_figure(span)) {
+            if self.done[place] || self.is_share_of_sum(span) || (self.figure.is_none() && self.speaks_of_figure(span))
+            {
                 continue;
             }
             let Some((name, value)) = self.derived(span) else { continue };
@@ -200,7 +244,7 @@ impl Assembler<'_> {
                 let name = second.unwrap_or_else(|| said.map_or_else(String::new, |by| by.to_string()));
                 (format!("{first}_per_{name}"), arithmetic(Arithmetic::DividedBy, column(&first), by))
             }
-            Function::Percent => {
+            Function::Percent if second.is_some() => {
                 let second = second?;
                 let ratio = arithmetic(Arithmetic::DividedBy, column(&first), column(&second));
                 (format!("{first}_percent_of_{second}"), arithmetic(Arithmetic::Times, constant(100.0), ratio))
@@ -210,7 +254,7 @@ impl Assembler<'_> {
                 let ratio = arithmetic(Arithmetic::DividedBy, column(&first), column(&second));
                 (format!("{first}_per_{of}_{second}"), arithmetic(Arithmetic::Times, constant(of), ratio))
             }
-            Function::Share => {
+            Function::Share | Function::Percent => {
                 let of = Box::new(column(&first));
                 (format!("{first}_percent"), Expression::Share { of, within: within(), times: 100.0 })
             }

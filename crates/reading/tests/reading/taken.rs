@@ -1,0 +1,172 @@
+//! How words are taken that could be taken otherwise: units, yes and no, bounds, shares, decimals, and what nothing is called.
+//!
+//! - a number is compared in the unit of its column, and what was converted is said; what has no common unit is not compared;
+//! - a gap and a no are told apart, a place in an order is no value, a written operator is what it is;
+//! - a share of a number is one of its total; groups whose figure is lost do not stand alone;
+//! - words that do not name what they are taken for are said.
+
+use lakeward_core::plan::Plan;
+use lakeward_core::request::Input;
+use lakeward_reading::reader::annotated::conversations;
+use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn, TurnReading, assemble};
+
+const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer"]}"#;
+
+/// What a marked turn comes to: steps, what is remarked, what is not applied.
+fn taken(marked: &str) -> (String, String, String) {
+    let marked = marked.replace('"', "\\\"");
+    let text = format!("{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
+    let conversations = conversations(&text).expect("annotations");
+    let labelled = conversations[0].labelled(None);
+    with_ranges(&labelled[0].meant, &labelled[0].schema)
+}
+
+fn with_ranges(reading: &TurnReading, schema: &Schema) -> (String, String, String) {
+    let mut schema = schema.clone();
+    for (name, range) in [("idle_share", (0.0, 1.0)), ("fee", (5.0, 900.0)), ("crew", (1.0, 40.0))] {
+        let place = schema.place(name).expect("a column");
+        schema.columns[place].range = Some(range);
+        schema.columns[place].quantity = true;
+    }
+    let assembly = assemble(reading, &schema, &Plan::of(Input::Table("moorings".into())));
+    let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
+    let lost: Vec<String> =
+        assembly.not_applied.iter().map(|lost| format!("{}: {}", lost.words, lost.reason)).collect();
+    (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
+}
+
+#[test]
+fn numbers_are_compared_in_the_unit_of_their_column() {
+    for (marked, step, said) in [
+        ("under [3 hours|value col=stay_min op=<]", "stay_min is below 180", "3 hours is 180 min"),
+        ("at least [half a tonne|value col=cargo_kg op=>=]", "cargo_kg is at least 500", "0.5 tonne is 500 kg"),
+        ("deeper than [90|value col=draught_m op=>] cm", "draught_m is above 0.9", "90 cm is 0.9 m"),
+        ("over [an hour|value col=stay_min op=>]", "stay_min is above 60", "1 hour is 60 min"),
+        ("over [a quarter of an hour|value col=stay_min op=>]", "stay_min is above 15", "0.25 hour is 15 min"),
+        ("over [45 minutes|value col=stay_min op=>]", "stay_min is above 45", ""),
+        ("below [20 percent|value col=idle_share op=<]", "idle_share is below 0.2", ""),
+        (
+            "between [1|value col=stay_min op=>=] and [2 hours|value col=stay_min op=<=]",
+            "stay_min is at least 60 and stay_min is at most 120",
+            "1 hours is 60 min; 2 hours is 120 min",
+        ),
+    ] {
+        let (steps, remarks, lost) = taken(marked);
+        assert_eq!(
+            (steps, remarks.as_str(), lost.as_str()),
+            (format!("keeps the rows whose {step}"), said, ""),
+            "{marked}"
+        );
+    }
+    let (steps, _, lost) = taken("above [30 kg|value col=fee op=>]");
+    assert_eq!(steps, "keeps the rows whose fee is above 30");
+    assert_eq!(lost, "kg: the unit of `fee` is not known: the number is taken as it stands");
+    let (steps, _, lost) = taken("under [3 hours|value col=cargo_kg op=<]");
+    assert_eq!((steps.as_str(), lost.as_str()), ("", "3 hours: `cargo_kg` is in kg"));
+}
+
+#[test]
+fn a_unit_of_the_publisher_goes_before_the_name() {
+    let column = SchemaColumn { unit: Some("h".into()), ..SchemaColumn::new("stay", ColumnKind::Number) };
+    let text = format!(
+        "{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"over [90 minutes|value col=stay_min op=>]\"}}\n"
+    );
+    let conversations = conversations(&text).expect("annotations");
+    let mut labelled = conversations[0].labelled(None);
+    let turn = labelled.remove(0);
+    let mut schema = turn.schema;
+    let place = schema.place("stay_min").expect("a column");
+    schema.columns[place] = column;
+    let assembly = assemble(&turn.meant, &schema, &Plan::of(Input::Table("moorings".into())));
+    assert_eq!(assembly.plan.relation.steps[0].to_string(), "keeps the rows whose stay is above 1.5");
+}
+
+#[test]
+fn a_no_is_no_gap_and_a_place_no_value() {
+    for (marked, step) in [
+        ("[without a crane|test col=crane op=missing]", "crane is not true"),
+        ("[crane not recorded|test col=crane op=missing]", "crane is missing"),
+        ("[with no fee|test col=fee op=missing]", "fee is missing"),
+        (
+            "harbour [not equal to|column col=harbour] [Rosmuc|old col=harbour val=Rosmuc]",
+            "harbour is other than Rosmuc",
+        ),
+        ("crew != [4|value col=crew]", "crew is other than 4"),
+    ] {
+        let (steps, _, lost) = taken(marked);
+        assert_eq!(steps, format!("keeps the rows whose {step}"), "{marked}: {lost}");
+    }
+    for marked in [
+        "before [the second siege|value col=crew op=<]",
+        "[in the gale|test col=harbour op=yes]",
+        "[Hart|value col=harbour op=contains]",
+    ] {
+        let (steps, _, lost) = taken(marked);
+        assert!(steps.is_empty() && !lost.is_empty(), "{marked}: {steps}");
+    }
+}
+
+#[test]
+fn two_bounds_are_of_one_column() {
+    let (steps, ..) =
+        taken("[berth|column col=berth_from] between [5|value col=crew op=>=] and [9|value col=fee op=<=]");
+    assert_eq!(steps, "keeps the rows whose crew is at least 5 and crew is at most 9", "only crew goes from 5 to 9");
+    let (steps, ..) = taken("crew of [5|value col=crew op=>=], a fee of [9|value col=fee op=<=]");
+    assert_eq!(steps, "keeps the rows whose crew is at least 5 and fee is at most 9", "a comma and words are between");
+}
+
+#[test]
+fn a_share_of_a_number_is_one_of_its_total() {
+    let grouped = "computes the percentage of the total crew for each harbour";
+    let (steps, ..) = taken("[share|measure fn=share] of all crew by [harbour|group col=harbour]");
+    assert_eq!(steps, grouped);
+    let (steps, ..) = taken("[share of crew|derive fn=share col=crew] by [harbour|group col=harbour]");
+    assert_eq!(steps, grouped);
+    let (steps, ..) = taken("[what share|measure fn=share] of the fees comes from [Dingle|value col=harbour]");
+    assert_eq!(
+        steps,
+        "adds fee_percent: the percentage of the total fee; computes the total fee_percent where harbour is Dingle of all rows"
+    );
+    let (steps, ..) = taken("[what share|measure fn=share] of the berths is in [Dingle|value col=harbour]");
+    assert_eq!(steps, "computes the mean of 100 where harbour is Dingle, else 0 of all rows", "of rows");
+    let (_, _, lost) = taken("[total cargo in tonnes|measure fn=sum col=cargo_kg] by [harbour|group col=harbour]");
+    assert_eq!(lost, "tonnes: it is computed in kg");
+}
+
+#[test]
+fn groups_do_not_stand_for_a_figure_that_is_lost() {
+    let (steps, _, lost) = taken("[the toll|derive fn=minus col=fee] per [harbour|group col=harbour]");
+    assert_eq!(steps, "");
+    assert!(lost.contains("harbour: what is to be computed") && lost.contains("the toll:"), "{lost}");
+    let (steps, remarks, _) =
+        taken("[fee for each of the crew|derive fn=ratio col=fee,crew] by [harbour|group col=harbour]");
+    assert_eq!(steps, "adds fee_per_crew: fee / crew; computes the mean of fee_per_crew for each harbour");
+    assert_eq!(remarks, "for each group the mean of fee_per_crew");
+    let (steps, ..) =
+        taken("[mean fee|measure fn=mean col=fee] for each [harbour of arrival|group col=harbour,arrived]");
+    assert_eq!(steps, "computes the mean of fee for each harbour");
+}
+
+#[test]
+fn decimals_are_no_condition() {
+    let mean = "computes the mean of fee for each harbour";
+    let (steps, _, lost) = taken(
+        "[mean fee|measure fn=mean col=fee] by [harbour|group col=harbour] to [two decimals|value col=fee op=<=]",
+    );
+    assert_eq!((steps, lost), (format!("{mean}; adds mean_fee: mean_fee rounded to 2 decimals"), String::new()));
+    let (steps, _, lost) = taken("round it to [one decimal|limit n=1] place");
+    assert_eq!((steps.as_str(), lost.as_str()), ("", "one decimal: no figure is computed that could be rounded"));
+}
+
+#[test]
+fn what_words_do_not_name_is_said() {
+    let (_, remarks, _) = taken("[mean wages|measure fn=mean col=fee] by [harbour|group col=harbour]");
+    assert_eq!(remarks, "`mean wages` is taken for fee");
+    let (_, remarks, _) = taken("only [the west|value col=harbour val=Dingle]");
+    assert_eq!(remarks, "`the west` is taken for Dingle");
+    let (_, remarks, lost) = taken("[salinity|column col=fee] above [4|value col=fee op=>]");
+    assert_eq!(
+        (remarks.as_str(), lost.as_str()),
+        ("", "salinity: nothing here is called so, and `fee` is taken for it")
+    );
+}
