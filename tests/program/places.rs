@@ -76,7 +76,7 @@ fn a_name_with_and_or_a_comma_is_one_place_through_turns() {
         let plan = answer.operations.iter().find_map(|operation| operation.runnable.clone()).expect("a plan");
         lakeward.run(&mut session, &plan).expect("a result");
         // The working table is the result now.
-        let request = Request { text: "Ireland as well".into(), ..Request::default() };
+        let request = Request { text: "include Ireland too".into(), ..Request::default() };
         let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
         assert_eq!(kept(&answer), [name, "Ireland"]);
     }

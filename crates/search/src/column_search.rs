@@ -218,7 +218,7 @@ fn search_in_words(
 fn held(text: &str) -> Cow<'_, str> {
     const ASKED: [&str; 6] = ["column", "columns", "field", "fields", "variable", "variables"];
     const HOLD: [&str; 8] = ["hold", "holds", "contain", "contains", "containing", "has", "have", "list"];
-    const ASK: [&str; 5] = ["find", "show", "list", "give", "search"];
+    const ASK: [&str; 8] = ["find", "show", "list", "give", "search", "which", "what", "where"];
     let words: Vec<&str> = text.split_whitespace().collect();
     let lower: Vec<String> = words.iter().map(|word| bare(word).to_lowercase()).collect();
     let Some(noun) = lower.iter().position(|word| ASKED.contains(&word.as_str())) else { return text.into() };

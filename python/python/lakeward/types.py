@@ -491,7 +491,7 @@ class RecordAnswer:
     title: str
     """Its title."""
     score: float
-    """Greater is better; comparable among answers that violate as many demands."""
+    """Greater is better; comparable among answers that violate as many filters."""
     parts: ScoreParts
     """What the score is made of."""
     reason: str
@@ -501,7 +501,7 @@ class RecordAnswer:
     demands: tuple[DemandCheck, ...] = ()
     """Each demand of which the catalogue says something, with whether it is met."""
     relaxed: tuple[str, ...] = ()
-    """Roles of the hard demands that it violates."""
+    """Roles of what was set or stated and is violated."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -641,13 +641,15 @@ class Demand:
     value: Mapping[str, Any]
     """The value."""
     hard: bool
-    """Whether it filters; else it only affects the score."""
+    """Whether it was stated and not only inferred; it then weighs more."""
     turn: int
     """The turn that set it, from 1."""
     said: str
     """The words it was read from."""
     avoid: bool = False
     """Whether it is what the dataset must not have."""
+    filters: bool = False
+    """Whether it was set by a command and not read from words; it then filters."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ fn a_request_to_predict_proposes_features_and_never_repeats_a_row() {
         assert!(preview.columns.iter().any(|column| column.name == "bill"));
         (first, preview, answer.notes.clone())
     };
-    let (first, preview, notes) = ask("I want to predict the bill with a regression model", Some("visits"));
+    let (first, preview, notes) = ask("I want to predict the bill", Some("visits"));
     assert!(preview.columns.iter().any(|column| column.name == "wealth"), "{first:?}");
     assert!(first.reason.contains("adds") && first.reason.contains("R²"), "{}", first.reason);
     assert!(notes.iter().any(|note| note.contains("takings") && note.contains("leaks")), "{notes:?}");

@@ -36,7 +36,7 @@ const KINDS: [&[(&str, f64)]; 8] = [
         ("yards yard yd", 0.9144),
         ("miles mile mi", 1609.344),
     ],
-    &[("m2 sqm", 1.0), ("hectares hectare ha", 1e4), ("acres acre", 4046.856_422_4), ("km2 sqkm", 1e6)],
+    &[("m2 sqm", 1.0), ("hectares hectare ha", 1e4), ("acres acre", 4_046.856_422_4), ("km2 sqkm", 1e6)],
     &[
         ("litres litre liters liter l", 1.0),
         ("millilitres millilitre milliliters milliliter ml", 1e-3),
