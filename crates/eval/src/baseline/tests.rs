@@ -21,8 +21,11 @@ fn baseline(kind: BaselineKind, tables: &[PlainTable]) -> Baseline {
 fn ranking(baseline: &Baseline, query: &PlainTable) -> Vec<(String, f64)> {
     let query = PlainQuery { text: None, table: Some(query), column: Some(0) };
     let ranking = baseline.rank(&query, 10).expect("a ranking");
-    // Floating-point sums depend on their order in the last digit.
-    ranking.into_iter().map(|(id, score)| (id.to_string(), (score * 1e9).round() / 1e9)).collect()
+    // Floating-point sums depend on their order in the last digit, and so does what is a tie.
+    let rounded = ranking.into_iter().map(|(id, score)| (id.to_string(), (score * 1e9).round() / 1e9));
+    let mut rounded: Vec<(String, f64)> = rounded.collect();
+    rounded.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    rounded
 }
 
 fn lake() -> Vec<PlainTable> {
