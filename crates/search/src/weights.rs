@@ -53,9 +53,9 @@ macro_rules! section {
 use section;
 
 /// The version of the file that this program writes.
-pub const VERSION: u32 = 2;
-/// Files of this version, which have the learned weights only, are read, too.
-const LEARNED_ONLY: u32 = 1;
+pub const VERSION: u32 = 3;
+/// Files from this version on are read, too.
+const OLDEST: u32 = 1;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -81,7 +81,6 @@ pub struct RankingWeights {
     #[serde(default = "shipped_search_static")]
     pub search_static: SearchWeights,
     /// Of column search.
-    #[serde(default = "shipped_columns")]
     pub columns: ColumnWeights,
     /// Of the three together; learned.
     pub relevance: RelevanceWeights,
@@ -148,10 +147,10 @@ impl RankingWeights {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         let mut value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
         let version = value.get("version").and_then(Value::as_u64);
-        if ![LEARNED_ONLY, VERSION].map(u64::from).into_iter().any(|known| version == Some(known)) {
+        if !version.is_some_and(|version| (u64::from(OLDEST)..=u64::from(VERSION)).contains(&version)) {
             let version = version.map_or("no version".to_string(), |version| format!("version {version}"));
             return Err(wrong(format!(
-                "has {version}, this program reads versions {LEARNED_ONLY} and {VERSION}; run `lakeward tune` again"
+                "has {version}, this program reads versions {OLDEST} to {VERSION}; run `lakeward tune` again"
             )));
         }
         if let Some((name, below)) = negative(&value, "") {
@@ -162,6 +161,10 @@ impl RankingWeights {
             let learned = learned.take();
             value["search_static"] = learned;
             value["search"] = serde_json::to_value(Self::shipped().search).unwrap_or_default();
+        }
+        if version != Some(u64::from(VERSION)) {
+            let shipped: Value = serde_json::from_str(SHIPPED).unwrap_or_default();
+            fill(&mut value, &shipped);
         }
         let weights: Self = serde_json::from_value(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
         Ok(Self { version: VERSION, ..weights })
@@ -194,8 +197,15 @@ fn shipped_search_static() -> SearchWeights {
     RankingWeights::shipped().search_static
 }
 
-fn shipped_columns() -> ColumnWeights {
-    RankingWeights::shipped().columns
+/// Gives `value` the fields of `shipped` that it does not have.
+fn fill(value: &mut Value, shipped: &Value) {
+    let (Value::Object(fields), Value::Object(shipped)) = (value, shipped) else { return };
+    for (name, shipped) in shipped {
+        match fields.get_mut(name) {
+            Some(field) => fill(field, shipped),
+            None => _ = fields.insert(name.clone(), shipped.clone()),
+        }
+    }
 }
 
 /// The name and value of a number below 0, where there is one.
@@ -236,13 +246,31 @@ mod tests {
             std::fs::write(&path, SHIPPED.replacen(from, to, 1)).unwrap();
             RankingWeights::load(&path).unwrap_err().to_string()
         };
-        assert!(wrong("\"version\": 2", "\"version\": 7").contains("version 7"));
+        assert!(wrong("\"version\": 3", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
         let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
         assert!(wrong("{", "").contains("is not JSON"));
         assert!(wrong("\"rank_constant\": 60.0", "\"rank_constant\": -1").contains("-1 for fusion.rank_constant"));
         assert!(wrong("\"doubt\": 0.1,", "").contains("missing field `doubt`"));
+    }
+
+    #[test]
+    fn what_a_file_of_an_older_version_does_not_have_is_as_shipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.json");
+        let mut older: Value = serde_json::from_str(SHIPPED).unwrap();
+        older["version"] = 2.into();
+        older.as_object_mut().unwrap().remove("columns");
+        older["records"].as_object_mut().unwrap().remove("stated_demand");
+        older["records"]["title"] = 3.0.into();
+        std::fs::write(&path, older.to_string()).unwrap();
+        let (read, shipped) = (RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
+        let records = RecordWeights { title: 3.0, ..shipped.records };
+        assert_eq!(read, RankingWeights { records, ..shipped.clone() });
+        older["version"] = VERSION.into();
+        std::fs::write(&path, older.to_string()).unwrap();
+        assert!(RankingWeights::load(&path).is_err(), "of this version nothing may be missing");
     }
 
     #[test]

@@ -131,14 +131,21 @@ names! {
 
 impl Operator {
     /// Operators as they are written out, a longer one before what it ends with.
-    const WRITTEN: [(&str, Operator); 12] = [
+    const WRITTEN: [(&str, Operator); 19] = [
         ("!=", Operator::Different),
         ("<>", Operator::Different),
         ("≠", Operator::Different),
         ("not equal to", Operator::Different),
+        ("n't equal to", Operator::Different),
+        ("greater than or equal to", Operator::AtLeast),
+        ("more than or equal to", Operator::AtLeast),
+        ("less than or equal to", Operator::AtMost),
+        ("fewer than or equal to", Operator::AtMost),
         (">=", Operator::AtLeast),
+        ("=>", Operator::AtLeast),
         ("≥", Operator::AtLeast),
         ("<=", Operator::AtMost),
+        ("=<", Operator::AtMost),
         ("≤", Operator::AtMost),
         (">", Operator::Greater),
         ("<", Operator::Less),
@@ -146,11 +153,13 @@ impl Operator {
         ("equal to", Operator::Equal),
     ];
 
-    /// The operator that is written out before a value: a sign, or "not equal to".
+    /// The operator that is written out before a value: a sign, or "not equal to". One that only ends like one of them ("level or equal to") is
+    /// left to the model.
     pub(super) fn written_before(text: &str, value: std::ops::Range<usize>) -> Option<Self> {
         let inside = text[value.clone()].find(char::is_alphanumeric).unwrap_or(0);
         let before = text[..value.start + inside].trim_end_matches(['-', '"', '\'', ' ']).to_lowercase();
-        Self::WRITTEN.into_iter().find_map(|(sign, operator)| before.ends_with(sign).then_some(operator))
+        let (_, operator) = Self::WRITTEN.into_iter().find(|(sign, _)| before.ends_with(sign))?;
+        (operator != Operator::Equal || !before.ends_with("or equal to")).then_some(operator)
     }
 }
 

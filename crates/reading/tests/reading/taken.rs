@@ -92,6 +92,11 @@ fn a_no_is_no_gap_and_a_place_no_value() {
             "harbour is other than Rosmuc",
         ),
         ("crew != [4|value col=crew]", "crew is other than 4"),
+        ("crew => [4|value col=crew]", "crew is at least 4"),
+        ("crew greater than or equal to [4|value col=crew op=>]", "crew is at least 4"),
+        ("crew less than or equal to [4|value col=crew]", "crew is at most 4"),
+        ("crew above or equal to [4|value col=crew op=>=]", "crew is at least 4"),
+        ("crew that isn't equal to [4|value col=crew]", "crew is other than 4"),
     ] {
         let (steps, _, lost) = taken(marked);
         assert_eq!(steps, format!("keeps the rows whose {step}"), "{marked}: {lost}");
