@@ -48,7 +48,7 @@ pub struct Assembly {
 pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly {
     let fresh = reading.has(Act::New);
     let base = if fresh { Plan::of(plan.relation.source.clone()) } else { plan.clone() };
-    let mut reading = with_content(reading);
+    let mut reading = with_content(reading, schema);
     one_column_between(&mut reading, schema);
     let reading = &reading;
     let mut assembler = Assembler {
@@ -123,15 +123,17 @@ fn one_column_between(reading: &mut TurnReading, schema: &Schema) {
     }
 }
 
-/// The reading without spans of function words and signs alone, which can name nothing.
-fn with_content(reading: &TurnReading) -> TurnReading {
+/// The reading without spans of function words and signs alone, which can name nothing but a value that is written so (`A`).
+fn with_content(reading: &TurnReading, schema: &Schema) -> TurnReading {
     let names_something = |span: &&Span| {
         let names = matches!(
             span.role,
             Role::Value | Role::Show | Role::Hide | Role::Column | Role::Table | Role::Add | Role::Key | Role::Limit
         );
         let content = |word: &str| !is_function_word(&word.to_lowercase());
-        !names || lower_words(&span.words).any(|word| content(&word))
+        let column = span.column().filter(|_| span.role == Role::Value).map(|column| &schema.columns[column]);
+        let is_value = column.is_some_and(|column| column.values.iter().any(|value| *value == span.words));
+        !names || is_value || lower_words(&span.words).any(|word| content(&word))
     };
     TurnReading { spans: reading.spans.iter().filter(names_something).cloned().collect(), ..reading.clone() }
 }

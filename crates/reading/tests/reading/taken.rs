@@ -175,3 +175,26 @@ fn what_words_do_not_name_is_said() {
         ("", "salinity: nothing here is called so, and `fee` is taken for it")
     );
 }
+
+#[test]
+fn things_that_have_no_column_are_rows_that_are_counted() {
+    let (steps, _, lost) = taken("[how many boats|measure fn=sum col=?] per [harbour|group col=harbour]");
+    assert_eq!(steps, "computes the number of rows for each harbour");
+    assert_eq!(lost, "how many boats: nothing here is called so: rows are counted");
+    let (steps, _, lost) =
+        taken("[how many different skippers|measure fn=count_distinct col=?] per [harbour|group col=harbour]");
+    assert!(steps.is_empty() && lost.contains("skippers"), "{steps} {lost}");
+}
+
+#[test]
+fn a_value_that_is_a_function_word_is_a_value() {
+    let mut schema = Schema { columns: vec![SchemaColumn::new("class", ColumnKind::Text)] };
+    schema.columns[0].values = vec!["A".into(), "B".into()];
+    let text = r#"{"c": "x", "sheet": "s", "columns": ["class:text=A|B"]}
+{"c": "x", "t": 0, "act": "refine", "m": "class [A|value col=class]"}
+"#;
+    let conversations = conversations(text).expect("annotations");
+    let meant = &conversations[0].labelled(None)[0].meant;
+    let assembly = assemble(meant, &schema, &Plan::of(Input::Table("s".into())));
+    assert_eq!(assembly.plan.relation.steps[0].to_string(), "keeps the rows whose class is A");
+}

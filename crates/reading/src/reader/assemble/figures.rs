@@ -5,7 +5,7 @@ use lakeward_core::plan::{
 };
 
 use super::conditions::says_yes_or_no;
-use super::{Assembler, is_measure};
+use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
 use crate::reader::schema::ColumnKind;
 use crate::reader::span::{Function, Role, Span};
@@ -80,6 +80,14 @@ impl Assembler<'_> {
         let second = span.second.map(|column| self.name(column));
         match function {
             Function::Count => vec![plain(MeasureFunction::Count, None)],
+            Function::Sum | Function::CountDistinct if columns.is_empty() && asks_how_many(span) => {
+                let reason = "nothing here is called so: rows are counted".to_string();
+                let doubt = NotApplied { words: span.words.clone(), reason };
+                if !self.not_applied.contains(&doubt) {
+                    self.not_applied.push(doubt);
+                }
+                vec![plain(MeasureFunction::Count, None)]
+            }
             _ if span.is_share() => self.share(span).into_iter().collect(),
             Function::Correlation => match (columns.as_slice(), second) {
                 ([one, other, ..], _) => vec![correlation(one, other)],
@@ -304,6 +312,12 @@ impl Assembler<'_> {
         };
         dated.or_else(year).map(|column| column.name.clone())
     }
+}
+
+/// Whether a number of things is asked for, and not of different ones.
+fn asks_how_many(span: &Span) -> bool {
+    let says = |wanted: &[&str]| lower_words(&span.words).any(|word| wanted.contains(&word.as_str()));
+    says(&["many", "number"]) && !says(&["different", "distinct", "unique"])
 }
 
 fn correlation(one: &str, other: &str) -> Measure {
