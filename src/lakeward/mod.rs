@@ -24,10 +24,9 @@ use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Demand;
-use lakeward_core::store::{FileLock, remove_unfinished};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
-use lakeward_lake::notes::{self, NoteEdit, Notes, TableNote};
+use lakeward_lake::notes::{NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
@@ -287,11 +286,6 @@ impl Lakeward {
                 }
                 edit => self.index.find(table).map(|_| edit)?,
             });
-        }
-        let file = self.place.index.join(notes::FILE_NAME);
-        // What a killed writer left: nobody writes while this is locked.
-        if let Ok(_lock) = FileLock::acquire_file(&file.with_extension("lock")) {
-            remove_unfinished(&file);
         }
         Notes::change(&self.place.index, table, named)
     }

@@ -94,6 +94,7 @@ pub struct TurnTrace {
     /// The settings.
     pub config: Config,
     /// The weights that it was ranked with.
+    #[serde(deserialize_with = "RankingWeights::deserialize_any_version")]
     pub weights: RankingWeights,
     /// The session before the turn.
     pub session: Session,

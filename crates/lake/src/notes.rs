@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{
-    Bounds, Damage, FileLock, KeyedLines, KeyedRecord, LineRecord, LinesFormat, Links, Purpose,
+    Bounds, Damage, FileLock, KeyedLines, KeyedRecord, LineRecord, LinesFormat, Links, Purpose, remove_unfinished,
 };
 use lakeward_core::text::{name_words, shown};
 
@@ -146,6 +146,7 @@ impl Notes {
     pub fn change(folder: &Path, table: &str, edits: Vec<NoteEdit>) -> Result<TableNote> {
         let path = path(folder);
         let _lock = FileLock::wait(&path.with_extension("lock"), PATIENCE)?;
+        remove_unfinished(&path);
         let mut lines = KeyedLines::open(&path, &FORMAT)?;
         let mut note =
             lines.get(table).cloned().unwrap_or_else(|| TableNote { table: table.into(), ..TableNote::default() });

@@ -145,7 +145,7 @@ impl RankingWeights {
             return Err(wrong(format!("has {size} bytes; that is no file of weights")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-        let mut value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
         let version = value.get("version").and_then(Value::as_u64);
         if !version.is_some_and(|version| (u64::from(OLDEST)..=u64::from(VERSION)).contains(&version)) {
             let version = version.map_or("no version".to_string(), |version| format!("version {version}"));
@@ -156,18 +156,29 @@ impl RankingWeights {
         if let Some((name, below)) = negative(&value, "") {
             return Err(wrong(format!("has {below} for {name}; a weight is a number of 0 or more")));
         }
+        let weights = Self::of_any_version(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
+        Ok(Self { version: VERSION, ..weights })
+    }
+
+    /// The weights that a document has, such as a trace; what those of an older version do not have is as shipped.
+    ///
+    /// # Errors
+    /// An unknown name, or a missing one in weights of this version.
+    pub fn deserialize_any_version<'de, D: Deserializer<'de>>(document: D) -> std::result::Result<Self, D::Error> {
+        Self::of_any_version(Value::deserialize(document)?).map_err(D::Error::custom)
+    }
+
+    fn of_any_version(mut value: Value) -> serde_json::Result<Self> {
         // Before there was a model that reads whole texts, all searches were without one.
         if let Some(learned) = value.get_mut("search").filter(|search| search.get("about").is_none()) {
             let learned = learned.take();
             value["search_static"] = learned;
-            value["search"] = serde_json::to_value(Self::shipped().search).unwrap_or_default();
+            value["search"] = serde_json::to_value(Self::shipped().search)?;
         }
-        if version != Some(u64::from(VERSION)) {
-            let shipped: Value = serde_json::from_str(SHIPPED).unwrap_or_default();
-            fill(&mut value, &shipped);
+        if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
+            fill(&mut value, &serde_json::from_str(SHIPPED)?);
         }
-        let weights: Self = serde_json::from_value(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
-        Ok(Self { version: VERSION, ..weights })
+        serde_json::from_value(value)
     }
 
     /// The weights as the file has them.

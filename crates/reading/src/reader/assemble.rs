@@ -132,7 +132,7 @@ fn with_content(reading: &TurnReading, schema: &Schema) -> TurnReading {
         );
         let content = |word: &str| !is_function_word(&word.to_lowercase());
         let column = span.column().filter(|_| span.role == Role::Value).map(|column| &schema.columns[column]);
-        let is_value = column.is_some_and(|column| column.values.iter().any(|value| *value == span.words));
+        let is_value = column.is_some_and(|column| column.values.contains(&span.words));
         !names || is_value || lower_words(&span.words).any(|word| content(&word))
     };
     TurnReading { spans: reading.spans.iter().filter(names_something).cloned().collect(), ..reading.clone() }
