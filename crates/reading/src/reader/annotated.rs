@@ -14,7 +14,7 @@ use super::Reader;
 use super::demands::{revised, schema_of_demands};
 use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{
-    ColumnKind, FIGURE, Schema, SchemaColumn, VALUE_FEATURES, columns_by_steps, schema_of, value_features,
+    ColumnKind, Schema, SchemaColumn, StandIn, VALUE_FEATURES, columns_by_steps, schema_of, value_features,
 };
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::{NotApplied, TableWish, assemble};
@@ -203,8 +203,9 @@ fn named(name: &str, schema: &Schema) -> Option<usize> {
     }
     let likeness = schema.names().likenesses(name);
     let computed = (0..schema.columns.len()).filter(|place| schema.columns[*place].of_result);
-    let of_result = computed.filter(|place| schema.columns[*place].name != FIGURE);
-    of_result.max_by(|a, b| likeness[*a].total_cmp(&likeness[*b]).then(a.cmp(b))).or_else(|| schema.place(FIGURE))
+    let of_result = computed.filter(|place| schema.columns[*place].stands_for.is_none());
+    let figure = || schema.columns.iter().position(|column| column.stands_for == Some(StandIn::Figure));
+    of_result.max_by(|a, b| likeness[*a].total_cmp(&likeness[*b]).then(a.cmp(b))).or_else(figure)
 }
 
 fn linked(span: &mut Span, names: &str, schema: &Schema) {

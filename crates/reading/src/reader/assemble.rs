@@ -17,7 +17,7 @@ use lakeward_core::text::{is_function_word, lower_words, name_key};
 
 use super::layout::{Layout, Level, ordered_by};
 use super::number::number;
-use super::schema::{ColumnKind, FIGURE, Schema, value_features};
+use super::schema::{ColumnKind, Schema, StandIn, value_features};
 use super::span::{Function, Operator, Role, Span, TurnReading};
 use super::unit::Unit;
 use lakeward_core::request::Act;
@@ -162,10 +162,10 @@ impl<'a> Assembler<'a> {
     }
 
     fn name(&self, column: usize) -> String {
-        let name = self.schema.columns.get(column).map(|column| column.name.clone()).unwrap_or_default();
+        let Some(column) = self.schema.columns.get(column) else { return String::new() };
         match self.figure.as_ref().or(self.computed.as_ref()) {
-            Some(figure) if name == FIGURE => figure.clone(),
-            _ => name,
+            Some(figure) if column.stands_for == Some(StandIn::Figure) => figure.clone(),
+            _ => column.name.clone(),
         }
     }
 
@@ -175,8 +175,56 @@ impl<'a> Assembler<'a> {
     }
 
     fn speaks_of_figure(&self, span: &Span) -> bool {
-        let is_figure = |column: &usize| self.schema.columns.get(*column).is_some_and(|column| column.name == FIGURE);
-        span.columns.iter().chain(&span.second).any(is_figure)
+        self.stands_for(span).is_some()
+    }
+
+    /// What the column of a span stands for, where it is none of a table.
+    fn stands_for(&self, span: &Span) -> Option<StandIn> {
+        let mut columns = span.columns.iter().chain(&span.second);
+        columns.find_map(|column| self.schema.columns.get(*column)?.stands_for)
+    }
+
+    /// The name of the number of rows in each group of the last grouping, which counts them from now on; what nothing asks for is not shown.
+    fn count_of_rows(&mut self) -> Option<String> {
+        let level = self.layout.grouped()?;
+        let grouping = level.grouping()?;
+        let counts = |measure: &&Measure| {
+            measure.function == MeasureFunction::Count && measure.of.is_none() && measure.condition.is_none()
+        };
+        if let Some(known) = grouping.measures.iter().find(counts) {
+            return Some(known.column_name());
+        }
+        let name = count().column_name();
+        let is_only = grouping.measures.is_empty();
+        grouping.measures.push(count());
+        match &mut level.columns {
+            Some(Step::Drop(names)) => names.push(name.clone()),
+            None if !is_only => level.columns = Some(Step::Drop(vec![name.clone()])),
+            _ => {}
+        }
+        Some(name)
+    }
+
+    /// Whether the turn compares or orders groups by their number of rows.
+    fn speaks_of_rows(&self) -> bool {
+        let mut spans = self.reading.spans.iter().filter(|span| matches!(span.role, Role::Value | Role::Order));
+        spans.any(|span| self.stands_for(span) == Some(StandIn::Rows))
+    }
+
+    /// What is asked for is shown, even if it was computed before for a condition alone.
+    fn show_measures(&mut self, measures: &[Measure]) {
+        let Some(level) = self.layout.grouped() else { return };
+        if let Some(Step::Drop(names)) = &mut level.columns {
+            names.retain(|name| !measures.iter().any(|measure| measure.column_name() == *name));
+            if names.is_empty() {
+                level.columns = None;
+            }
+        }
+    }
+
+    /// Whether the turn asks another question about the rows, so that what was computed of the last one's groups goes.
+    fn groups_anew(&self) -> bool {
+        self.layout.is_grouped() && !self.spans(Role::Group).is_empty() && !self.spans(Role::Measure).is_empty()
     }
 
     fn names(&self, span: &Span) -> Vec<String> {
@@ -200,6 +248,12 @@ impl<'a> Assembler<'a> {
         grouping.is_some_and(|grouping| grouping.keys.iter().any(|key| key.column_name() == name))
     }
 
+    /// Whether the last grouping computes a measure of this name.
+    fn is_measure(&mut self, name: &str) -> bool {
+        let grouping = self.layout.grouped().and_then(Level::grouping);
+        grouping.is_some_and(|grouping| grouping.measures.iter().any(|measure| measure.column_name() == name))
+    }
+
     fn groups(&mut self) {
         let keys: Vec<_> = self.keys();
         let mut measures: Vec<Measure> = self.measures();
@@ -213,6 +267,10 @@ impl<'a> Assembler<'a> {
         if measures.is_empty() && self.answers_with_groups() {
             measures.extend(self.measure_of_order());
         }
+        if measures.is_empty() && !keys.is_empty() && self.speaks_of_rows() {
+            measures.push(count());
+        }
+        self.show_measures(&measures);
         let ordering = !self.spans(Role::Order).is_empty();
         self.figure = measures.first().map(Measure::column_name).or_else(|| {
             let grouping = self.layout.grouped()?.grouping()?;
@@ -310,7 +368,7 @@ impl<'a> Assembler<'a> {
     /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
     fn measure_of_order(&self) -> Option<Measure> {
         let (_, order) = self.spans(Role::Order).first().copied()?;
-        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].name != FIGURE);
+        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].stands_for.is_none());
         let total =
             of_rows.filter(|column| self.schema.columns[**column].kind.is_number()).map(|column| self.name(*column));
         let function = if total.is_some() { MeasureFunction::Sum } else { MeasureFunction::Count };
@@ -412,7 +470,13 @@ impl<'a> Assembler<'a> {
 
     /// The column that an order goes by: the one named, as the result calls it.
     fn order_column(&mut self, span: &Span) -> Option<String> {
-        let named = if self.speaks_of_figure(span) { None } else { span.column().map(|column| self.name(column)) };
+        let stands_for = self.stands_for(span);
+        if stands_for == Some(StandIn::Rows)
+            && let Some(name) = self.count_of_rows()
+        {
+            return Some(name);
+        }
+        let named = span.column().filter(|_| stands_for.is_none()).map(|column| self.name(column));
         let Some(level) = self.layout.levels.last_mut() else { return named };
         let computed = level.rows.iter().chain(&level.after).rev().find_map(|step| match step {
             Step::Derive { name, .. } => Some(name.clone()),
@@ -565,6 +629,11 @@ impl<'a> Assembler<'a> {
         }
         std::mem::take(&mut self.not_applied)
     }
+}
+
+/// The number of rows.
+fn count() -> Measure {
+    Measure { function: MeasureFunction::Count, of: None, condition: None, name: None }
 }
 
 /// How many rows a span says; one where it says "the best" without a number.

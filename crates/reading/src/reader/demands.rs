@@ -6,7 +6,7 @@ use lakeward_core::role::Role as Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 
 use super::period::years;
-use super::schema::{ColumnKind, FIGURE, Schema, SchemaColumn};
+use super::schema::{ColumnKind, Schema, SchemaColumn};
 use super::span::{Operator, Role, Span, TurnReading};
 use lakeward_core::request::Act;
 
@@ -30,7 +30,7 @@ pub fn schema_of_demands(demands: &[Demand]) -> Schema {
         ..SchemaColumn::new(demand.role.name(), ColumnKind::Text)
     };
     let mut columns: Vec<SchemaColumn> = demands.iter().map(column).collect();
-    columns.push(SchemaColumn { of_result: true, ..SchemaColumn::new(FIGURE, ColumnKind::Number) });
+    columns.push(SchemaColumn::figure());
     Schema { columns }
 }
 

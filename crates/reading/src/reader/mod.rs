@@ -23,7 +23,7 @@ pub use input::{Input, Pieces};
 pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};
 pub use number::number as number_said;
-pub use schema::{ColumnKind, FIGURE, Holds, Schema, SchemaColumn, ValueMatch, columns_by_steps, schema_of};
+pub use schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, ValueMatch, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 pub use unit::Unit;
 pub(crate) use words::words;

@@ -9,8 +9,10 @@ use super::words::{MOST_WORDS, words};
 
 /// Most words of a value that is looked up in the text.
 const LONGEST_VALUE: usize = 6;
-/// The name of the column that stands for the figure that the turn itself computes ("regions with at least three").
-pub const FIGURE: &str = "figure";
+/// The name of [`StandIn::Figure`].
+const FIGURE: &str = "figure";
+/// The name of [`StandIn::Rows`]: that of the measure that counts them.
+const ROWS: &str = "count";
 /// Features of words and a value, see [`value_features`].
 pub const VALUE_FEATURES: usize = 2;
 /// Most values of a column that matches are told of.
@@ -49,6 +51,15 @@ impl ColumnKind {
     }
 }
 
+/// What a column stands for that no table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandIn {
+    /// The figure that the turn itself computes ("mean fare by driver, at most 20").
+    Figure,
+    /// The number of rows in each group ("mean fare by driver, at least ten rides").
+    Rows,
+}
+
 /// A column that can be spoken of.
 #[derive(Debug, Clone)]
 pub struct SchemaColumn {
@@ -68,6 +79,8 @@ pub struct SchemaColumn {
     pub quantity: bool,
     /// Whether the result that stands made it: a measure, a computed column.
     pub of_result: bool,
+    /// What it stands for, where it is none of a table.
+    pub stands_for: Option<StandIn>,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
     pub used: Vec<&'static str>,
     /// Other names of it: with a synonym, what a user calls it.
@@ -86,9 +99,20 @@ impl SchemaColumn {
             unit: None,
             quantity: false,
             of_result: false,
+            stands_for: None,
             used: Vec::new(),
             also: Vec::new(),
         }
+    }
+
+    /// The column of the figure that a turn computes.
+    pub fn figure() -> Self {
+        Self { of_result: true, stands_for: Some(StandIn::Figure), ..Self::new(FIGURE, ColumnKind::Number) }
+    }
+
+    /// The column of the number of rows in each group.
+    fn rows() -> Self {
+        Self { of_result: true, stands_for: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
     }
 
     /// Whether words have the column's name, or a word of it in some spelling, form or short form.
@@ -312,8 +336,10 @@ pub fn schema_of(plan: &Plan, columns: &dyn Fn(&Relation) -> Vec<SchemaColumn>) 
     for step in &relation.steps {
         note_use(&mut schema, step);
     }
-    if schema.place(FIGURE).is_none() {
-        schema.columns.push(SchemaColumn { of_result: true, ..SchemaColumn::new(FIGURE, ColumnKind::Number) });
+    for stand_in in [SchemaColumn::rows(), SchemaColumn::figure()] {
+        if schema.place(&stand_in.name).is_none() {
+            schema.columns.push(stand_in);
+        }
     }
     schema
 }

@@ -4,7 +4,7 @@ use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, Tex
 
 use super::{Assembler, NotApplied};
 use crate::reader::number::{date, month, number, weekday};
-use crate::reader::schema::{ColumnKind, SchemaColumn};
+use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
 use lakeward_core::request::Act;
@@ -36,7 +36,7 @@ impl Assembler<'_> {
             }
             let Some(column) = span.column() else { continue };
             let name = self.name(column);
-            if self.speaks_of_figure(span) {
+            if self.speaks_of_figure(span) || (self.schema.columns[column].of_result && self.groups_anew()) {
                 continue;
             }
             if span.role == Role::Test && Some(column) == quantity {
@@ -148,16 +148,24 @@ impl Assembler<'_> {
         values.iter().any(|value| value.len() > LONG || value.to_lowercase().contains(&wanted))
     }
 
-    /// Conditions on the figure that the turn itself computes: behind its grouping.
+    /// Conditions on what the turn itself computes and on the number of rows in its groups: behind its grouping.
     pub(super) fn figure_rows(&mut self) {
-        let Some(figure) = self.figure.clone().or_else(|| self.computed.clone()) else { return };
-        let column = SchemaColumn { of_result: true, ..SchemaColumn::new(figure, ColumnKind::Number) };
         for (place, span) in self.reading.spans.iter().enumerate() {
-            if self.done[place] || !self.speaks_of_figure(span) || span.role != Role::Value {
+            if self.done[place] || span.role != Role::Value {
                 continue;
             }
+            let figure = match self.stands_for(span) {
+                Some(StandIn::Figure) => self.figure.clone().or_else(|| self.computed.clone()),
+                Some(StandIn::Rows) => self.count_of_rows(),
+                None => span.column().map(|column| self.name(column)).filter(|name| self.is_measure(name)),
+            };
+            let Some(figure) = figure else { continue };
+            let column = SchemaColumn { of_result: true, ..SchemaColumn::new(figure, ColumnKind::Number) };
             let Some(condition) = compared(&column, span) else { continue };
             self.done[place] = true;
+            if self.replaces {
+                self.layout.take_conditions(&column.name, |_| true);
+            }
             match self.layout.grouped() {
                 Some(level) => level.add_condition(condition, true),
                 None => self.layout.last().add_condition(condition, false),

@@ -79,7 +79,7 @@ impl Assembler<'_> {
         let columns = self.names(span);
         let second = span.second.map(|column| self.name(column));
         match function {
-            Function::Count => vec![plain(MeasureFunction::Count, None)],
+            Function::Count => vec![super::count()],
             Function::Sum | Function::CountDistinct if columns.is_empty() && asks_how_many(span) => {
                 let reason = "nothing here is called so: rows are counted".to_string();
                 let doubt = NotApplied { words: span.words.clone(), reason };
