@@ -205,7 +205,7 @@ impl Agent<'_> {
                 !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
             match working {
                 Some(_) => !combines,
-                None => wished.runnable.is_some() && (reading.by_model || wished.kind == kind.label),
+                None => wished.runnable.is_some() && (reading.by_model || is_of_kind(wished.kind, kind.label)),
             }
         });
         let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
@@ -292,6 +292,12 @@ impl Agent<'_> {
     fn limits(&self) -> Limits {
         if self.replayed.is_some() { Limits::NONE } else { self.config.llm.limits() }
     }
+}
+
+/// Whether a plan of one kind may be what a request of another asks for: one about rows and one about figures are told apart by the plan alone.
+fn is_of_kind(plan: OperationKind, asked: OperationKind) -> bool {
+    let is_single = |kind: OperationKind| matches!(kind, OperationKind::Filter | OperationKind::Aggregate);
+    plan == asked || (is_single(plan) && is_single(asked))
 }
 
 /// How many tables a turn shows: as many as the caller or the conversation asks for, else few records or some tables.

@@ -14,7 +14,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::Input;
-use lakeward_core::text::{NameParts, is_function_word, name_likeness, name_words};
+use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, name_words};
 use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
@@ -107,19 +107,19 @@ impl Agent<'_> {
             enough.then(|| answer.clone())
         };
         // What is wanted decides, unless a table is named by its id.
-        let has = |scored: &Scored| {
-            let (fit, columns) = wanted_columns(&scored.candidate, &wanted);
-            (fit >= HAS_WANTED, !columns.is_empty())
-        };
-        let most = partners.iter().filter(|scored| answer_of(scored).is_some()).map(has).max().unwrap_or_default();
+        let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
+        let has_wanted =
+            |scored: &'a Scored| Some(has(&wanted_columns(&scored.candidate, &wanted, &answer_of(scored)?)));
+        let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
         let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
         for scored in partners {
             let candidate = &scored.candidate;
             let Some(answer) = answer_of(scored) else { continue };
-            let (fit, columns) = wanted_columns(candidate, &wanted);
-            if has(scored) < most && !is_named(scored) {
+            let found_columns = wanted_columns(candidate, &wanted, &answer);
+            if has(&found_columns) < most && !is_named(scored) {
                 continue;
             }
+            let (fit, columns) = found_columns;
             let named = named_by(candidate, wish, text);
             let by_words = found.get(scored.id()).copied().unwrap_or(0.0);
             if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
@@ -371,22 +371,32 @@ fn wanted_of(wish: &TableWish, partners: &[Scored]) -> Vec<String> {
     if is_column { vec![words] } else { Vec::new() }
 }
 
-/// How well the columns of a candidate are what is wanted, in 0..=1, and which they are.
-fn wanted_columns(candidate: &Candidate, wanted: &[String]) -> (f64, Vec<String>) {
+/// How well the columns that a candidate adds are what is wanted, in 0..=1, and which they are. A column that has only one of the words counts
+/// in full where its table is called by the others ("country name" in a table of countries).
+fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer) -> (f64, Vec<String>) {
     let mut columns = Vec::new();
     let mut sum = 0.0;
+    let (id, title) = (candidate.dataset.id().as_str(), candidate.dataset.title());
+    let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.column == column.name);
     for phrase in wanted {
         let parts = NameParts::of(phrase);
-        let words: Vec<NameParts> =
-            name_words(phrase).iter().filter(|word| !is_function_word(word)).map(|word| NameParts::of(word)).collect();
+        let said: Vec<String> = name_words(phrase).into_iter().filter(|word| !is_function_word(word)).collect();
+        let words: Vec<NameParts> = said.iter().map(|word| NameParts::of(word)).collect();
+        let others = |place: usize| {
+            let rest: Vec<&str> =
+                said.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, word)| &**word).collect();
+            if rest.is_empty() { 1.0 } else { f64::midpoint(1.0, overlap(&rest.join(" "), id, &title)) }
+        };
+        let rest: Vec<f64> = (0..said.len()).map(others).collect();
         let like = |column: &ColumnProfile| {
             let name = NameParts::of(&column.name);
             let whole = parts.likeness(&name).max(parts.short_form(&name));
-            let by_word = words.iter().map(|word| word.likeness(&name).max(word.short_form(&name))).fold(0.0, f64::max);
-            whole.max(ONE_WORD * by_word)
+            let by_word =
+                words.iter().zip(&rest).map(|(word, rest)| rest * word.likeness(&name).max(word.short_form(&name)));
+            whole.max(ONE_WORD * by_word.fold(0.0, f64::max))
         };
-        let best =
-            candidate.dataset.columns().iter().map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let columns_added = candidate.dataset.columns().iter().filter(|column| !is_key(column));
+        let best = columns_added.map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((likeness, column)) = best {
             sum += likeness;
             if likeness >= WANTED_COLUMN && !columns.contains(&column.name) {
@@ -431,9 +441,12 @@ fn overlap(words: &str, id: &str, title: &str) -> f64 {
     if said.is_empty() {
         return 0.0;
     }
-    let own: Vec<String> = name_words(id).into_iter().chain(name_words(title)).collect();
-    let has = |word: &&String| {
-        own.iter().any(|known| known == *word || (word.len() > 3 && known.starts_with(word.trim_end_matches('s'))))
+    let mut stemmer = Stemmer::default();
+    let mut stem = |word: String| (stemmer.stem(&word).to_string(), word);
+    let own: Vec<(String, String)> = name_words(id).into_iter().chain(name_words(title)).map(&mut stem).collect();
+    let said: Vec<(String, String)> = said.into_iter().map(stem).collect();
+    let has = |(stem, word): &&(String, String)| {
+        own.iter().any(|known| known.0 == *stem || (word.len() > 3 && known.1.starts_with(word.trim_end_matches('s'))))
     };
     said.iter().filter(has).count() as f64 / said.len() as f64
 }

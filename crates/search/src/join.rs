@@ -58,8 +58,11 @@ impl JoinOptions<'_> {
 const CLOSEST_COLUMNS: usize = 200;
 /// Nearest neighbours by vector that are tried, per query column.
 const NEIGHBOURS: usize = 40;
-/// Most key columns tried when the user gives none.
+/// Most likely keys tried when the user gives none.
 const TRIED_KEYS: usize = 4;
+/// Most columns of text tried besides, which may be keys of other tables, and the least different values of one.
+const FOREIGN_KEYS: usize = 4;
+const LEAST_VALUES: u64 = 20;
 /// Containment for which sketch-based proposals are requested.
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
 /// Candidates whose context is computed before the k-th best score is updated.
@@ -292,8 +295,15 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &[(usi
         })
         .collect();
     keys.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut rank = 0..;
-    keys.retain(|(key, _)| rank.next() < Some(TRIED_KEYS) || declared.iter().any(|(place, _)| place == key));
+    let further = keys.split_off(keys.len().min(TRIED_KEYS));
+    let mut foreign = 0;
+    keys.extend(further.into_iter().filter(|(key, _)| {
+        let QueryColumn { profile, sketch, .. } = &query.columns[*key];
+        let may_be =
+            profile.logical == LogicalType::Text && profile.weakness.is_none() && sketch.distinct >= LEAST_VALUES;
+        foreign += usize::from(may_be);
+        (may_be && foreign <= FOREIGN_KEYS) || declared.iter().any(|(place, _)| place == key)
+    }));
     keys
 }
 

@@ -12,7 +12,9 @@ mod take_back;
 
 pub use tables::{TableWish, with_table};
 
-use lakeward_core::plan::{Direction, Expression, Grouping, Kept, Measure, MeasureFunction, Order, Plan, Step, Top};
+use lakeward_core::plan::{
+    Comparison, Condition, Direction, Expression, Grouping, Kept, Key, Measure, MeasureFunction, Order, Plan, Step, Top,
+};
 use lakeward_core::text::{is_function_word, lower_words, name_key};
 
 use super::layout::{Layout, Level, ordered_by};
@@ -257,6 +259,9 @@ impl<'a> Assembler<'a> {
     fn groups(&mut self) {
         let keys: Vec<_> = self.keys();
         let mut measures: Vec<Measure> = self.measures();
+        if self.replaces {
+            self.open(&keys);
+        }
         if measures.is_empty() && !keys.is_empty() && self.lost_figure() {
             self.refuse_groups();
             return;
@@ -319,6 +324,18 @@ impl<'a> Assembler<'a> {
                 level.limit = None;
                 level.columns = None;
                 self.layout.end_with_grouping();
+            }
+        }
+    }
+
+    /// "No, for every continent": what kept one of them goes, unless the turn itself says which.
+    fn open(&mut self, keys: &[Key]) {
+        let is_one = |part: &Condition| matches!(part, Condition::Compare { comparison: Comparison::Equal, .. });
+        for name in keys.iter().filter_map(|key| key.of.as_column()) {
+            let says_which =
+                self.spans(Role::Value).iter().any(|(_, span)| self.names(span).iter().any(|own| own == name));
+            if !says_which {
+                self.layout.take_conditions(name, is_one);
             }
         }
     }
@@ -643,7 +660,7 @@ fn rows_said(span: &Span) -> Option<u64> {
 }
 
 /// Other keys for a grouping; an order by a key that is gone goes too.
-fn replace_keys(level: &mut Level, keys: Vec<lakeward_core::plan::Key>) {
+fn replace_keys(level: &mut Level, keys: Vec<Key>) {
     let Some(grouping) = level.grouping() else { return };
     let old: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
     grouping.keys = keys;

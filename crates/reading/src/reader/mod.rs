@@ -7,6 +7,7 @@
 pub mod annotated;
 mod assemble;
 mod demands;
+mod grounding;
 mod input;
 mod layout;
 mod model;

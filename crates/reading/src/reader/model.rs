@@ -9,8 +9,9 @@ use std::sync::OnceLock;
 use lakeward_models::embed::{PieceEncoder, SentenceModel, gelu};
 use safetensors::SafeTensors;
 
+use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
-use super::schema::{Holds, Schema, VALUE_FEATURES, ValueMatch, value_features};
+use super::schema::{ColumnKind, Holds, Schema, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use lakeward_core::request::{Act, Label};
 
@@ -232,10 +233,15 @@ impl Reader {
         span.part = PARTS.get(choose(self.part.apply(&vector), dated)).copied();
         span.how = How::ALL[choose(self.how.apply(&vector), role == Role::Table)];
         span.unwanted = choose(self.unwanted.apply(&vector), false) == 1;
-        let features = features(text, range, input, schema, matches);
+        let features = features(text, range.clone(), input, schema, matches);
         let linked = |head: &Head| link(&head.apply(&vector), columns, &features);
+        let spelt =
+            grounding::spelt(&span.words, schema).filter(|_| is_name(role) && span.function != Some(Function::Count));
         let of_columns = !matches!(role, Role::Limit | Role::Table | Role::Add) && role.place() < Role::Steps.place();
-        let first = choose(linked(&self.first), of_columns);
+        let first = match spelt {
+            Some(place) => place + 1,
+            None => choose(with_whole_value(linked(&self.first), range, role, view), of_columns),
+        };
         span.columns.extend(first.checked_sub(1));
         span.unknown_column = first == 0;
         if matches!(role, Role::Compare | Role::Measure | Role::Derive) {
@@ -243,7 +249,10 @@ impl Reader {
             span.second = second.checked_sub(1).filter(|column| span.columns.first() != Some(column));
         }
         span.confidence = least;
-        if matches!(role, Role::Show | Role::Hide | Role::Group | Role::Measure | Role::Old) && first > 0 {
+        if matches!(role, Role::Show | Role::Hide | Role::Group | Role::Measure | Role::Old)
+            && first > 0
+            && spelt.is_none()
+        {
             let each = linked(&self.each);
             let also = (1..each.len()).filter(|place| *place != first && each[*place] > 0.0).map(|place| place - 1);
             span.columns.extend(also);
@@ -305,6 +314,24 @@ fn value_of<'m>(span: &Span, column: usize, input: &Input, matches: &'m [ValueMa
         found.column == column && first.bytes.start < span.bytes.end && span.bytes.start < last.bytes.end
     };
     matches.iter().filter(inside).max_by(|a, b| a.likeness.total_cmp(&b.likeness))
+}
+
+/// Whether the words of a span of this role can be nothing but the name of a column, if one is called so.
+fn is_name(role: Role) -> bool {
+    matches!(role, Role::Show | Role::Hide | Role::Group | Role::Measure | Role::Order | Role::Column | Role::Test)
+}
+
+/// The scores of columns for the words of a condition, where the likeliest one is of text and has no such value: those alone that have them as a
+/// whole one, if there are any.
+fn with_whole_value(mut scores: Vec<f32>, words: Range<usize>, role: Role, view: &View<'_>) -> Vec<f32> {
+    let Some(first) = best(&scores).checked_sub(1).filter(|_| role == Role::Value) else { return scores };
+    let column = &view.schema.columns[first];
+    let has: Vec<usize> = grounding::with_value(words, view.matches).map(|found| found.column).collect();
+    if column.kind == ColumnKind::Text && !column.of_result && !has.is_empty() && !has.contains(&first) {
+        let lacks = |place: &usize| !place.checked_sub(1).is_some_and(|column| has.contains(&column));
+        (0..scores.len()).filter(lacks).for_each(|place| scores[place] = -1e4);
+    }
+    scores
 }
 
 /// Operators of a role; a test has no value and a value no test.

@@ -288,9 +288,10 @@ fn of_one_stem(a: &str, b: &str) -> f32 {
 /// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
 fn word_of(phrase: &str, value: &str) -> f32 {
     const BEGINS: f32 = 0.45;
+    const LEAST: usize = 3;
     let (said, own) = (name_words(phrase), name_words(value));
     let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
-    if begins && said.iter().map(String::len).sum::<usize>() >= 4 { BEGINS } else { 0.0 }
+    if begins && said.iter().map(String::len).sum::<usize>() >= LEAST { BEGINS } else { 0.0 }
 }
 
 /// A value or phrase in a form in which the same ones are equal: lower case, no accents, letters and digits alone.

@@ -103,6 +103,11 @@ impl Assembler<'_> {
             let has = column.values.iter().any(|value| value.to_lowercase().contains(&wanted));
             return (!has).then(|| format!("`{name}` has no such value"));
         }
+        let orders = !matches!(span.operator, Operator::Equal | Operator::Different) && !texts;
+        let has_digits = |value: &String| value.bytes().any(|byte| byte.is_ascii_digit());
+        if column.kind == ColumnKind::Text && span.role == Role::Value && orders && !column.values.is_empty() {
+            return (!column.values.iter().any(has_digits)).then(|| format!("`{name}` has no numbers"));
+        }
         if !column.kind.is_number() || span.role != Role::Value {
             return None;
         }
@@ -308,6 +313,9 @@ fn alike(a: &Value, b: &Value) -> bool {
 
 /// Yes in a column of yes and no, or of numbers and words that say so.
 fn yes(column: &SchemaColumn, of: Expression) -> Condition {
+    if let Some(condition) = among_others(column, &of, true) {
+        return condition;
+    }
     match written(column, true) {
         Some(value) => Condition::Compare { left: of, comparison: Comparison::Equal, right: Expression::Value(value) },
         None => Condition::Holds(of),
@@ -315,14 +323,18 @@ fn yes(column: &SchemaColumn, of: Expression) -> Condition {
 }
 
 fn no(column: &SchemaColumn, of: Expression) -> Condition {
+    if let Some(condition) = among_others(column, &of, false) {
+        return condition;
+    }
     match written(column, false) {
         Some(value) => Condition::Compare { left: of, comparison: Comparison::Equal, right: Expression::Value(value) },
         None => Condition::Not(Box::new(Condition::Holds(of))),
     }
 }
 
-/// Words that every query takes for yes or no.
-const YES_OR_NO: [&str; 12] = ["yes", "no", "y", "n", "true", "false", "t", "f", "on", "off", "1", "0"];
+/// Words that every query takes for yes, and for no.
+const YES: [&str; 6] = ["yes", "y", "true", "t", "on", "1"];
+const NO: [&str; 6] = ["no", "n", "false", "f", "off", "0"];
 
 /// How a column of text writes yes or no, where it is not one of the words that every query knows: `yea` and `nay`.
 fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
@@ -334,9 +346,28 @@ fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     Some(Value::Text(if yes { yes_word } else { no_word }.clone()))
 }
 
+fn is_any(value: &str, words: &[&str]) -> bool {
+    words.contains(&value.to_lowercase().as_str())
+}
+
+/// The condition for yes or no in a column of text that has a word for one of them among other values: `No`, `Knife`, `Firearm`.
+fn among_others(column: &SchemaColumn, of: &Expression, yes: bool) -> Option<Condition> {
+    let says = |words: &[&str]| column.values.iter().find(|value| is_any(value, words));
+    let is_other = |value: &String| !is_any(value, &YES) && !is_any(value, &NO);
+    if column.kind != ColumnKind::Text || !column.values.iter().any(is_other) {
+        return None;
+    }
+    let (wanted, other) = if yes { (says(&YES), says(&NO)) } else { (says(&NO), says(&YES)) };
+    let (value, comparison) = match (wanted, other) {
+        (Some(value), _) => (value, Comparison::Equal),
+        (None, value) => (value?, Comparison::Different),
+    };
+    Some(Condition::Compare { left: of.clone(), comparison, right: Expression::Value(Value::Text(value.clone())) })
+}
+
 /// Whether some of the values of a column are yes and no as every query takes them.
 pub(super) fn says_yes_or_no(column: &SchemaColumn) -> bool {
-    let is_one = |value: &String| YES_OR_NO.contains(&value.to_lowercase().as_str());
+    let is_one = |value: &String| is_any(value, &YES) || is_any(value, &NO);
     match column.kind {
         ColumnKind::Boolean => true,
         ColumnKind::Text => column.values.iter().any(is_one),

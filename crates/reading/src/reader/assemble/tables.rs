@@ -1,6 +1,7 @@
 //! Tables that a turn wants beside the one at hand, and where a plan takes them up.
 
 use lakeward_core::plan::{Kept, Plan, Step};
+use lakeward_core::text::runs;
 
 use super::Assembler;
 use crate::reader::layout::Layout;
@@ -52,10 +53,27 @@ pub fn with_table(plan: &Plan, step: Step) -> Plan {
 }
 
 impl Assembler<'_> {
+    /// Columns that the text spells as no words of a language are (`owner_id`), outside of all that was read.
+    fn columns_spelt(&self) -> Vec<String> {
+        let text = &self.reading.text;
+        let inside = |word: &str| {
+            let at = word.as_ptr() as usize - text.as_ptr() as usize;
+            let is_read = |span: &Span| matches!(span.role, Role::Table | Role::Add) && span.bytes.contains(&at);
+            self.reading.spans.iter().any(is_read)
+        };
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let written = runs(text, is_name).filter(|word| word.contains('_') && !inside(word));
+        let column = |word: &str| self.schema.columns.iter().find(|column| !column.of_result && column.name == word);
+        written.filter_map(column).map(|column| column.name.clone()).collect()
+    }
+
     pub(super) fn tables(&mut self) -> Vec<TableWish> {
         let adds: Vec<(usize, &Span)> = self.spans(Role::Add);
         let keys: Vec<(usize, &Span)> = self.spans(Role::Key);
-        let key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
+        let mut key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
+        if key_names.is_empty() {
+            key_names = self.columns_spelt();
+        }
         let wanted: Vec<String> = adds.iter().map(|(_, span)| span.words.clone()).collect();
         adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
         let mut wishes: Vec<TableWish> = Vec::new();
