@@ -15,13 +15,14 @@ use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::plan::{Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_core::text::{Stemmer, is_function_word, name_words, words};
 use lakeward_index::LakeIndex;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, Function, How, NotApplied, Reader, Role, Schema, Span, TurnReading, assemble, schema_of, with_table,
+    Act, Assembly, Function, How, NotApplied, Reader, Role, Schema, Span, TableWish, TurnReading, assemble, schema_of,
+    with_table,
 };
 use lakeward_search::Candidate;
 
@@ -29,6 +30,10 @@ use lakeward_search::Candidate;
 const SURE: f32 = 0.5;
 /// A turn that is less likely read right is said to be uncertain.
 const LIKELY: f64 = 0.53;
+/// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
+/// [`FITS`]: shares of key values that meet, of columns that are aligned.
+const LITTLE: f64 = 0.5;
+const FITS: f64 = 0.8;
 
 /// A turn as it was read over a table.
 pub(super) struct PlanReading {
@@ -102,7 +107,7 @@ impl PlanReading {
 
     /// Whether it wants something that nobody could say what.
     pub fn is_unclear(&self) -> bool {
-        self.turn.acts.first() == Some(&Act::Unclear)
+        self.turn.acts.first() == Some(&Act::Unclear) && !self.says_more()
     }
 }
 
@@ -256,11 +261,25 @@ impl Agent<'_> {
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
             let found = match wish.how {
                 How::Union if appended => continue,
-                How::Union => self.to_append(session, &plan, wish, text, supplements)?,
                 How::Source => self.other_source(session, &plan, wish, text)?,
-                How::Join | How::Semi | How::Anti => self.to_join(wish, at_hand, text, partners)?,
+                How::Semi | How::Anti => self.to_join(wish, at_hand, text, partners)?,
+                How::Join | How::Union => {
+                    let join = || self.to_join(&TableWish { how: How::Join, ..wish.clone() }, at_hand, text, partners);
+                    let append = || self.to_append(session, &plan, wish, text, supplements);
+                    let (first, other) = match wish.how {
+                        How::Union => (append()?, &join as &dyn Fn() -> Result<Option<Chosen>>),
+                        _ => (join()?, &append as _),
+                    };
+                    match first {
+                        // Rows that meet none, and rows that have hardly a column in common, are not what was meant.
+                        Some(found) if found.fit <= LITTLE => {
+                            other()?.filter(|other| other.table == found.table && other.fit >= FITS).or(Some(found))
+                        }
+                        found => found,
+                    }
+                }
             };
-            let Some(Chosen { table, next, not_applied: lost }) = found else {
+            let Some(Chosen { table, next, not_applied: lost, .. }) = found else {
                 let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
                 not_applied
                     .push(NotApplied { words, reason: "no table of the lake that fits was found for it".into() });
@@ -278,7 +297,7 @@ impl Agent<'_> {
             appended |=
                 matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(union) if union.others.len() > 1));
             plan = match next {
-                Next::Step(step) => with_table(&plan, *step),
+                Next::Step(step) => self.with_columns_shown(session, &plan, with_table(&plan, *step))?,
                 Next::Source(source, renames) => replaced_source(&plan, source, renames),
             };
             let kind = if wish.how == How::Union { OperationKind::Union } else { OperationKind::Join };
@@ -317,6 +336,21 @@ impl Agent<'_> {
         };
         let table = chosen.map(|(table, _)| table);
         Ok(Some(PlanWish { plan, table, kind, not_applied, remarks: assembly.remarks }))
+    }
+
+    /// The plan with a further table, whose columns are shown beside those that the plan before kept.
+    fn with_columns_shown(&self, session: &Session, before: &Plan, mut after: Plan) -> Result<Plan> {
+        let ends = (after.relation.steps.split_last_mut(), before.relation.steps.split_last());
+        let (Some((Step::Select(kept), rows)), Some((Step::Select(_), rows_before))) = ends else { return Ok(after) };
+        let context = self.connected(session)?;
+        let names = |steps: &[Step]| -> Result<Vec<String>> {
+            let rows = Relation { source: before.relation.source.clone(), steps: steps.to_vec() };
+            Ok(relation_columns(context, &rows)?.into_iter().map(|column| column.name).collect())
+        };
+        let known = names(rows_before)?;
+        let added = names(rows)?.into_iter().filter(|name| !known.contains(name));
+        kept.extend(added.map(|column| Kept { column, name: None }));
+        Ok(after)
     }
 
     /// The operation that carries a wish out, with what was not understood.

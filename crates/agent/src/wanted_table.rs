@@ -78,6 +78,8 @@ pub(super) struct Chosen {
     pub(super) table: String,
     /// What it does to the plan.
     pub(super) next: Next,
+    /// The share of the key's values that it has, or of the columns at hand that it can go below, in 0..=1.
+    pub(super) fit: f64,
     /// What was wanted of it and is not there.
     pub(super) not_applied: Vec<NotApplied>,
 }
@@ -201,7 +203,7 @@ impl Agent<'_> {
         let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
         let with = Relation::of(Input::Table(answer.table.clone()));
         let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
-        Ok(Some(Chosen { table: answer.table.clone(), next, not_applied }))
+        Ok(Some(Chosen { table: answer.table.clone(), next, fit: answer.containment, not_applied }))
     }
 
     /// The partner that has the columns which a request wants at the grain that it names, as in "the population for each country and
@@ -311,7 +313,9 @@ impl Agent<'_> {
         } else {
             best.into_iter().map(|(_, answer)| answer).collect()
         };
-        let Some(first) = answers.first().map(|answer| answer.table.clone()) else { return Ok(None) };
+        let Some(best) = answers.first() else { return Ok(None) };
+        let own = self.open_input(session, &plan.relation.source)?.columns.len();
+        let (first, fit) = (best.table.clone(), best.alignment.len() as f64 / own.max(1) as f64);
         let part = |answer: UnionAnswer| UnionPart {
             columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
             with: Relation::of(Input::Table(answer.table)),
@@ -319,7 +323,7 @@ impl Agent<'_> {
         let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
         let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
         let step = Step::Union(Union { others, keep_extra: false, source_column });
-        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), not_applied: Vec::new() }))
+        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), fit, not_applied: Vec::new() }))
     }
 
     /// The table to work on instead, with the names that the plan knows; `None` where none fits.
@@ -337,7 +341,7 @@ impl Agent<'_> {
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
-        Ok(Some(Chosen { table: answer.table, next, not_applied: Vec::new() }))
+        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new() }))
     }
 }
 

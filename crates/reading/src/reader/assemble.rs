@@ -13,7 +13,8 @@ mod take_back;
 pub use tables::{TableWish, with_table};
 
 use lakeward_core::plan::{
-    Comparison, Condition, Direction, Expression, Grouping, Kept, Key, Measure, MeasureFunction, Order, Plan, Step, Top,
+    Comparison, Condition, Direction, Expression, Grouping, JoinKind, Kept, Key, Measure, MeasureFunction, Order, Plan,
+    Step, Top,
 };
 use lakeward_core::text::{is_function_word, lower_words, name_key};
 
@@ -299,7 +300,17 @@ impl<'a> Assembler<'a> {
             return;
         }
         let replaces = self.replaces;
+        let is_of_result =
+            |name: &str| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
+        let speaks_of_joined = keys.iter().filter_map(|key| key.of.as_column()).any(is_of_result);
         let Some(level) = self.layout.grouped() else { return };
+        if speaks_of_joined && level.grouping().is_some() {
+            // What was added to the groups is grouped by: it is added to the rows.
+            let is_join = |step: &Step| matches!(step, Step::Join(join) if join.kind == JoinKind::Left);
+            let (joins, after) = std::mem::take(&mut level.after).into_iter().partition(is_join);
+            level.after = after;
+            level.tables = [std::mem::take(&mut level.tables), joins].concat();
+        }
         let Some(grouping) = level.grouping() else { return };
         match (keys.is_empty(), measures.is_empty()) {
             (false, true) if replaces => replace_keys(level, keys),

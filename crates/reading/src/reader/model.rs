@@ -11,7 +11,7 @@ use safetensors::SafeTensors;
 
 use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
-use super::schema::{ColumnKind, Holds, Schema, VALUE_FEATURES, ValueMatch, value_features};
+use super::schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use lakeward_core::request::{Act, Label};
 
@@ -19,6 +19,8 @@ static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
 
 /// Length of the vectors that link spans with columns.
 const LINK: usize = 128;
+/// The score of a column that cannot be meant.
+const NEVER: f32 = -1e4;
 /// A value that words only begin is less alike than this.
 const ALIKE: f32 = 0.6;
 /// Words before and after a span that its vector knows of.
@@ -166,6 +168,7 @@ impl Reader {
         let mut said = vec![Act::ALL[first_act]];
         said.extend(Act::ALL.get(best(&self.second_act.apply(turn))).filter(|act| **act != said[0]));
         let tags: Vec<Vec<f32>> = words.iter().map(|word| softmax(self.tags.apply(word))).collect();
+        let runs = runs(&tags);
         let value_key = |pieces: &Range<usize>| self.value_key.apply(&mean(pieces));
         let view = View {
             text,
@@ -176,8 +179,8 @@ impl Reader {
             columns: &columns,
             value_key: &value_key,
             turn,
+            groups: runs.iter().any(|(_, role, _)| matches!(role, Role::Group | Role::Measure)) || schema.is_grouped(),
         };
-        let runs = runs(&tags);
         let is_outside = |word: &usize| !runs.iter().any(|(range, ..)| range.contains(word));
         let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
         let spans = runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
@@ -234,7 +237,14 @@ impl Reader {
         span.how = How::ALL[choose(self.how.apply(&vector), role == Role::Table)];
         span.unwanted = choose(self.unwanted.apply(&vector), false) == 1;
         let features = features(text, range.clone(), input, schema, matches);
-        let linked = |head: &Head| link(&head.apply(&vector), columns, &features);
+        let linked = |head: &Head| {
+            let mut scores = link(&head.apply(&vector), columns, &features);
+            let counts = |column: &SchemaColumn| column.stands_for == Some(StandIn::Rows);
+            if let Some(rows) = schema.columns.iter().position(counts).filter(|_| !view.groups) {
+                scores[rows + 1] = NEVER;
+            }
+            scores
+        };
         let spelt =
             grounding::spelt(&span.words, schema).filter(|_| is_name(role) && span.function != Some(Function::Count));
         let of_columns = !matches!(role, Role::Limit | Role::Table | Role::Add) && role.place() < Role::Steps.place();
@@ -305,6 +315,8 @@ struct View<'a> {
     columns: &'a [Option<Vec<f32>>],
     value_key: &'a dyn Fn(&Range<usize>) -> Vec<f32>,
     turn: &'a [f32],
+    /// Whether there are groups whose rows can be counted.
+    groups: bool,
 }
 
 /// The value of the column that a span names, as the table has it.
@@ -329,7 +341,7 @@ fn with_whole_value(mut scores: Vec<f32>, words: Range<usize>, role: Role, view:
     let has: Vec<usize> = grounding::with_value(words, view.matches).map(|found| found.column).collect();
     if column.kind == ColumnKind::Text && !column.of_result && !has.is_empty() && !has.contains(&first) {
         let lacks = |place: &usize| !place.checked_sub(1).is_some_and(|column| has.contains(&column));
-        (0..scores.len()).filter(lacks).for_each(|place| scores[place] = -1e4);
+        (0..scores.len()).filter(lacks).for_each(|place| scores[place] = NEVER);
     }
     scores
 }
@@ -358,7 +370,7 @@ fn link(wanted: &[f32], columns: &[Option<Vec<f32>>], features: &[[f32; FEATURES
     let scale = (LINK as f32).sqrt();
     let score = |(column, features): (&Option<Vec<f32>>, &[f32; FEATURES])| match column {
         Some(column) => dot(vector, column) / scale + dot(minds, features),
-        None => -1e4,
+        None => NEVER,
     };
     none.iter().copied().chain(columns.iter().zip(features).map(score)).collect()
 }

@@ -175,6 +175,12 @@ impl Schema {
         exact.or_else(|| self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)))
     }
 
+    /// Whether the plan that stands groups rows.
+    pub(super) fn is_grouped(&self) -> bool {
+        let is_key = |column: &SchemaColumn| column.used.contains(&"by");
+        self.columns.iter().any(|column| is_key(column) || (column.of_result && column.stands_for.is_none()))
+    }
+
     /// The values of its columns that a text names: whole values, or words from which they are made by an ending ("african" for
     /// Africa). At most some for each column, the longest first.
     pub fn matches(&self, text: &str, holds: Holds<'_>) -> Vec<ValueMatch> {

@@ -1,6 +1,6 @@
 //! Tables that a turn wants beside the one at hand, and where a plan takes them up.
 
-use lakeward_core::plan::{Kept, Plan, Step};
+use lakeward_core::plan::{Plan, Step};
 use lakeward_core::text::runs;
 
 use super::Assembler;
@@ -22,18 +22,11 @@ pub struct TableWish {
     pub keys: Vec<String>,
 }
 
-/// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result.
+/// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result. Columns that the
+/// plan keeps are those that it kept.
 pub fn with_table(plan: &Plan, step: Step) -> Plan {
     let mut layout = Layout::of(plan);
     let is_join = matches!(step, Step::Join(_));
-    let added: Vec<Kept> = match &step {
-        Step::Join(join) => join
-            .columns
-            .iter()
-            .map(|kept| Kept { column: kept.name.clone().unwrap_or_else(|| kept.column.clone()), name: None })
-            .collect(),
-        _ => Vec::new(),
-    };
     let level = layout.last();
     let keeps_rows = level.limit.is_none() && level.top.is_none() && level.distinct.is_none();
     if is_join && level.group.is_some() && keeps_rows {
@@ -45,9 +38,6 @@ pub fn with_table(plan: &Plan, step: Step) -> Plan {
         first.tables.push(step);
     } else {
         layout.on_result().tables.push(step);
-    }
-    if let Some(Step::Select(kept)) = &mut layout.last().columns {
-        kept.extend(added);
     }
     layout.plan()
 }
