@@ -70,6 +70,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     assembler.derive();
     assembler.rows();
     assembler.groups();
+    assembler.forget_what_is_gone();
     assembler.derive();
     assembler.figure_rows();
     assembler.order();
@@ -349,6 +350,41 @@ impl<'a> Assembler<'a> {
                 self.layout.take_conditions(name, is_one);
             }
         }
+    }
+
+    /// Orders and conditions of what the last grouping no longer computes go with it.
+    fn forget_what_is_gone(&mut self) {
+        let of_result =
+            |name: &String| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
+        let Some(level) = self.layout.levels.iter_mut().rev().find(|level| level.group.is_some()) else { return };
+        if level.after.iter().any(|step| matches!(step, Step::Join(_))) {
+            return;
+        }
+        let Some(Grouping { keys, measures }) = level.grouping() else { return };
+        let mut known: Vec<String> = keys.iter().map(|key| key.column_name()).collect();
+        known.extend(measures.iter().map(Measure::column_name));
+        known.extend(level.after.iter().filter_map(|step| match step {
+            Step::Derive { name, .. } => Some(name.clone()),
+            _ => None,
+        }));
+        let is_gone = |name: &String| !known.contains(name) && of_result(name);
+        level.order.retain(|order| !order.by.as_column().is_some_and(|name| is_gone(&name.to_string())));
+        let mut gone = Vec::new();
+        for step in &mut level.after {
+            let Step::Filter(condition) = step else { continue };
+            let speaks_of_gone = |part: &&Condition| part.columns().iter().any(|name| is_gone(&(*name).to_string()));
+            let parts: Vec<Condition> = condition.parts().into_iter().cloned().collect();
+            let (out, kept): (Vec<Condition>, Vec<Condition>) =
+                parts.into_iter().partition(|part| speaks_of_gone(&part));
+            gone.extend(out);
+            *condition = Condition::All(kept);
+        }
+        self.not_applied.extend(
+            gone.into_iter().map(|condition| NotApplied {
+                words: condition.to_string(),
+                reason: "it is no longer computed".into(),
+            }),
+        );
     }
 
     /// Whether the rows that are wanted are the groups: "which three wards", "the five huts with …"; not the best row of each group.

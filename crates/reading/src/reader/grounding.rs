@@ -2,7 +2,9 @@
 
 use lakeward_core::text::name_key;
 
-use super::schema::{Schema, SchemaColumn, ValueMatch};
+use super::number::number;
+use super::schema::{ColumnKind, Schema, SchemaColumn, ValueMatch};
+use super::span::{Operator, Role, Span};
 
 /// The column whose name the words are, where one alone is called so.
 pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {
@@ -30,4 +32,64 @@ pub(super) fn with_value<'m>(
         found.likeness >= 1.0 && found.words.0 <= words.start && found.words.1 + 1 >= words.end
     };
     matches.iter().filter(is_it)
+}
+
+/// Which side of a number rows must be on.
+fn direction(operator: Operator) -> Option<bool> {
+    match operator {
+        Operator::AtLeast | Operator::Greater => Some(true),
+        Operator::AtMost | Operator::Less => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a column can have a condition: not one that every row meets or none, no order of words without digits.
+fn is_possible(span: &Span, column: &SchemaColumn) -> bool {
+    let Some(said) = number(&span.words).filter(|said| !said.percent) else { return true };
+    let ordered = direction(span.operator);
+    match (column.kind, column.range) {
+        (ColumnKind::Text, _) => {
+            let has_digits = |value: &String| value.bytes().any(|byte| byte.is_ascii_digit());
+            ordered.is_none() || column.values.is_empty() || column.values.iter().any(has_digits)
+        }
+        (ColumnKind::Integer | ColumnKind::Number, Some((least, most))) => match ordered {
+            Some(true) => said.value > least && said.value <= most,
+            Some(false) => said.value >= least && said.value < most,
+            None => (least..=most).contains(&said.value),
+        },
+        _ => true,
+    }
+}
+
+/// Gives conditions on numbers whose column cannot have them, or has one of their direction already, to the next likeliest column that can,
+/// unless the reader is very sure of the first. The span is as sure as that column is likely.
+pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
+    const SURE: f32 = 0.9;
+    const LEAST: f32 = 0.02;
+    let compares = |span: &Span| span.role == Role::Value && span.part.is_none() && span.unit.is_none();
+    for place in 0..spans.len() {
+        let span = &spans[place];
+        let Some(column) = span.column().filter(|_| compares(span)) else { continue };
+        let is_twice = |(other, known): (usize, &Span)| {
+            other != place
+                && compares(known)
+                && known.column() == Some(column)
+                && direction(span.operator).is_some()
+                && direction(known.operator) == direction(span.operator)
+                && (known.likely_column > span.likely_column
+                    || (known.likely_column == span.likely_column && other < place))
+        };
+        let twice = spans.iter().enumerate().any(is_twice);
+        let is_free = |place: usize| place != column && is_possible(span, &schema.columns[place]);
+        if (!twice && is_possible(span, &schema.columns[column])) || (!twice && span.likely_column >= SURE) {
+            continue;
+        }
+        let next = span.others.iter().find(|(place, likely)| *likely >= LEAST && is_free(*place)).copied();
+        if let Some((next, likely)) = next {
+            let span = &mut spans[place];
+            span.columns = vec![next];
+            span.value = None;
+            span.confidence = span.confidence.min(likely.max(1.0 - span.likely_column));
+        }
+    }
 }

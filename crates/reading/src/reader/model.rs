@@ -183,7 +183,9 @@ impl Reader {
         };
         let is_outside = |word: &usize| !runs.iter().any(|(range, ..)| range.contains(word));
         let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
-        let spans = runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
+        let mut spans: Vec<Span> =
+            runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
+        grounding::settle(&mut spans, schema);
         TurnReading {
             text: text.to_string(),
             acts: said,
@@ -250,7 +252,14 @@ impl Reader {
         let of_columns = !matches!(role, Role::Limit | Role::Table | Role::Add) && role.place() < Role::Steps.place();
         let first = match spelt {
             Some(place) => place + 1,
-            None => choose(with_whole_value(linked(&self.first), range, role, view), of_columns),
+            None => {
+                let scores = with_whole_value(linked(&self.first), range, role, view);
+                if role == Role::Value {
+                    span.others = likeliest_columns(softmax(scores.clone()));
+                    span.likely_column = span.others.first().map_or(0.0, |(_, likely)| *likely);
+                }
+                choose(scores, of_columns)
+            }
         };
         span.columns.extend(first.checked_sub(1));
         span.unknown_column = first == 0;
@@ -326,6 +335,15 @@ fn value_of<'m>(span: &Span, column: usize, input: &Input, matches: &'m [ValueMa
         found.column == column && first.bytes.start < span.bytes.end && span.bytes.start < last.bytes.end
     };
     matches.iter().filter(inside).max_by(|a, b| a.likeness.total_cmp(&b.likeness))
+}
+
+/// The likeliest columns of the probabilities of none and of each.
+fn likeliest_columns(likely: Vec<f32>) -> Vec<(usize, f32)> {
+    const KEPT: usize = 6;
+    let mut columns: Vec<(usize, f32)> = likely.into_iter().skip(1).enumerate().collect();
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1));
+    columns.truncate(KEPT);
+    columns
 }
 
 /// Whether the words of a span of this role can be nothing but the name of a column, if one is called so.

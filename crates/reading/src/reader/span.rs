@@ -259,6 +259,10 @@ pub struct Span {
     pub role: Role,
     /// The columns they speak of, the most important first.
     pub columns: Vec<usize>,
+    /// How likely the first of them is, in 0..=1.
+    pub likely_column: f32,
+    /// The next likeliest columns of a value, likeliest first.
+    pub others: Vec<(usize, f32)>,
     /// The other column of a comparison or a computation, or the one that decides between rows.
     pub second: Option<usize>,
     /// Whether they name a column that there is none of.
@@ -293,6 +297,8 @@ impl Span {
             words: words.into(),
             role,
             columns: Vec::new(),
+            likely_column: 1.0,
+            others: Vec::new(),
             second: None,
             unknown_column: false,
             operator: Operator::Equal,
