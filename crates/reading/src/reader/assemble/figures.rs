@@ -4,7 +4,8 @@ use lakeward_core::plan::{
     Arithmetic, Branch, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
 };
 
-use super::conditions::says_yes_or_no;
+use super::groups::count;
+use super::yes_no::says_yes_or_no;
 use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
 use crate::reader::schema::ColumnKind;
@@ -79,7 +80,7 @@ impl Assembler<'_> {
         let columns = self.names(span);
         let second = span.second.map(|column| self.name(column));
         match function {
-            Function::Count => vec![super::count()],
+            Function::Count => vec![count()],
             Function::Sum | Function::CountDistinct if columns.is_empty() && asks_how_many(span) => {
                 let reason = "nothing here is called so: rows are counted".to_string();
                 let doubt = NotApplied { words: span.words.clone(), reason };

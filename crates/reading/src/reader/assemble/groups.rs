@@ -1,0 +1,333 @@
+//! Groups and what is computed of them: in the grouping that stands, or in a new one.
+
+use lakeward_core::plan::{Comparison, Condition, Expression, Grouping, JoinKind, Key, Measure, MeasureFunction, Step};
+
+use super::{Assembler, NotApplied};
+use crate::reader::layout::{Level, ordered_by};
+use crate::reader::schema::StandIn;
+use crate::reader::span::{Role, Span};
+
+impl Assembler<'_> {
+    /// The name of the number of rows in each group of the last grouping, which counts them from now on; what nothing asks for is not shown.
+    pub(super) fn count_of_rows(&mut self) -> Option<String> {
+        let level = self.layout.grouped()?;
+        let grouping = level.grouping()?;
+        let counts = |measure: &&Measure| {
+            measure.function == MeasureFunction::Count && measure.of.is_none() && measure.condition.is_none()
+        };
+        if let Some(known) = grouping.measures.iter().find(counts) {
+            return Some(known.column_name());
+        }
+        let name = count().column_name();
+        let is_only = grouping.measures.is_empty();
+        grouping.measures.push(count());
+        match &mut level.columns {
+            Some(Step::Drop(names)) => names.push(name.clone()),
+            None if !is_only => level.columns = Some(Step::Drop(vec![name.clone()])),
+            _ => {}
+        }
+        Some(name)
+    }
+
+    /// Whether the turn compares or orders groups by their number of rows.
+    pub(super) fn speaks_of_rows(&self) -> bool {
+        let mut spans = self.reading.spans.iter().filter(|span| matches!(span.role, Role::Value | Role::Order));
+        spans.any(|span| self.stands_for(span) == Some(StandIn::Rows))
+    }
+
+    /// What is asked for is shown, even if it was computed before for a condition alone.
+    pub(super) fn show_measures(&mut self, measures: &[Measure]) {
+        let Some(level) = self.layout.grouped() else { return };
+        if let Some(Step::Drop(names)) = &mut level.columns {
+            names.retain(|name| !measures.iter().any(|measure| measure.column_name() == *name));
+            if names.is_empty() {
+                level.columns = None;
+            }
+        }
+    }
+
+    /// Whether the turn asks another question about the rows, so that what was computed of the last one's groups goes.
+    pub(super) fn groups_anew(&self) -> bool {
+        self.layout.is_grouped() && !self.spans(Role::Group).is_empty() && !self.spans(Role::Measure).is_empty()
+    }
+
+    /// Whether the rows of the last grouping are told apart by a column of this name.
+    pub(super) fn is_key(&mut self, name: &str) -> bool {
+        let grouping = self.layout.grouped().and_then(Level::grouping);
+        grouping.is_some_and(|grouping| grouping.keys.iter().any(|key| key.column_name() == name))
+    }
+
+    /// Whether the last grouping computes a measure of this name.
+    pub(super) fn is_measure(&mut self, name: &str) -> bool {
+        let grouping = self.layout.grouped().and_then(Level::grouping);
+        grouping.is_some_and(|grouping| grouping.measures.iter().any(|measure| measure.column_name() == name))
+    }
+
+    pub(super) fn groups(&mut self) {
+        let keys: Vec<_> = self.keys();
+        let mut measures: Vec<Measure> = self.measures();
+        if self.replaces {
+            self.open(&keys);
+        }
+        if measures.is_empty() && !keys.is_empty() && self.lost_figure() {
+            self.refuse_groups();
+            return;
+        }
+        if measures.is_empty() && !keys.is_empty() && self.says_no_rows() {
+            measures.extend(self.measure_of_computed());
+        }
+        if measures.is_empty() && self.answers_with_groups() {
+            measures.extend(self.measure_of_order());
+        }
+        if measures.is_empty() && !keys.is_empty() && self.speaks_of_rows() {
+            measures.push(count());
+        }
+        self.show_measures(&measures);
+        let ordering = !self.spans(Role::Order).is_empty();
+        self.figure = measures.first().map(Measure::column_name).or_else(|| {
+            let grouping = self.layout.grouped()?.grouping()?;
+            grouping.measures.first().map(Measure::column_name)
+        });
+        if keys.is_empty() && measures.is_empty() {
+            return;
+        }
+        let on_result = self.reading.on_result;
+        let grouped = self.layout.is_grouped();
+        if measures.is_empty() && !grouped {
+            if ordering || !self.spans(Role::Limit).is_empty() {
+                // The best of each group: see `order`.
+                return;
+            }
+            self.new_grouping(Grouping { keys, measures });
+            return;
+        }
+        if !grouped || on_result {
+            self.new_grouping(Grouping { keys, measures });
+            return;
+        }
+        let replaces = self.replaces;
+        let is_of_result =
+            |name: &str| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
+        let speaks_of_joined = keys.iter().filter_map(|key| key.of.as_column()).any(is_of_result);
+        let Some(level) = self.layout.grouped() else { return };
+        if speaks_of_joined && level.grouping().is_some() {
+            // What was added to the groups is grouped by: it is added to the rows.
+            let is_join = |step: &Step| matches!(step, Step::Join(join) if join.kind == JoinKind::Left);
+            let (joins, after) = std::mem::take(&mut level.after).into_iter().partition(is_join);
+            level.after = after;
+            level.tables = [std::mem::take(&mut level.tables), joins].concat();
+        }
+        let Some(grouping) = level.grouping() else { return };
+        match (keys.is_empty(), measures.is_empty()) {
+            (false, true) if replaces => replace_keys(level, keys),
+            (false, true) => {
+                let new = keys.into_iter().filter(|key| !grouping.keys.contains(key)).collect::<Vec<_>>();
+                grouping.keys.extend(new);
+            }
+            (true, false) if replaces => {
+                let renamed = replace_measures(level, measures);
+                self.layout.rename(&renamed);
+            }
+            (true, false) => {
+                let new =
+                    measures.into_iter().filter(|measure| !grouping.measures.contains(measure)).collect::<Vec<_>>();
+                grouping.measures.extend(new);
+            }
+            _ => {
+                // Both are said: another question about the same rows.
+                *grouping = Grouping { keys, measures };
+                level.after.clear();
+                level.order.clear();
+                level.limit = None;
+                level.columns = None;
+                self.layout.end_with_grouping();
+            }
+        }
+    }
+
+    /// "No, for every continent": what kept one of them goes, unless the turn itself says which.
+    pub(super) fn open(&mut self, keys: &[Key]) {
+        let is_one = |part: &Condition| matches!(part, Condition::Compare { comparison: Comparison::Equal, .. });
+        for name in keys.iter().filter_map(|key| key.of.as_column()) {
+            let says_which =
+                self.spans(Role::Value).iter().any(|(_, span)| self.names(span).iter().any(|own| own == name));
+            if !says_which {
+                self.layout.take_conditions(name, is_one);
+            }
+        }
+    }
+
+    /// Orders and conditions of what the last grouping no longer computes go with it.
+    pub(super) fn forget_what_is_gone(&mut self) {
+        let of_result =
+            |name: &String| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
+        let Some(level) = self.layout.levels.iter_mut().rev().find(|level| level.group.is_some()) else { return };
+        if level.after.iter().any(|step| matches!(step, Step::Join(_))) {
+            return;
+        }
+        let Some(Grouping { keys, measures }) = level.grouping() else { return };
+        let mut known: Vec<String> = keys.iter().map(|key| key.column_name()).collect();
+        known.extend(measures.iter().map(Measure::column_name));
+        known.extend(level.after.iter().filter_map(|step| match step {
+            Step::Derive { name, .. } => Some(name.clone()),
+            _ => None,
+        }));
+        let is_gone = |name: &String| !known.contains(name) && of_result(name);
+        level.order.retain(|order| !order.by.as_column().is_some_and(|name| is_gone(&name.to_string())));
+        let mut gone = Vec::new();
+        for step in &mut level.after {
+            let Step::Filter(condition) = step else { continue };
+            let speaks_of_gone = |part: &&Condition| part.columns().iter().any(|name| is_gone(&(*name).to_string()));
+            let parts: Vec<Condition> = condition.parts().into_iter().cloned().collect();
+            let (out, kept): (Vec<Condition>, Vec<Condition>) =
+                parts.into_iter().partition(|part| speaks_of_gone(&part));
+            gone.extend(out);
+            *condition = Condition::All(kept);
+        }
+        self.not_applied.extend(
+            gone.into_iter().map(|condition| NotApplied {
+                words: condition.to_string(),
+                reason: "it is no longer computed".into(),
+            }),
+        );
+    }
+
+    /// Whether the rows that are wanted are the groups: "which three wards", "the five huts with …"; not the best row of each group.
+    pub(super) fn answers_with_groups(&self) -> bool {
+        let groups = self.spans(Role::Group);
+        let before = |limit: &Span, group: &Span| {
+            limit.bytes.end <= group.bytes.start && group.bytes.start - limit.bytes.end <= 1
+        };
+        self.spans(Role::Derive).is_empty()
+            && self.spans(Role::Limit).iter().any(|(_, limit)| groups.iter().any(|(_, group)| before(limit, group)))
+    }
+
+    /// Whether a figure of rows that the turn asks for could not be computed.
+    pub(super) fn lost_figure(&self) -> bool {
+        let has_figure = self.computed.is_some() || self.layout.is_grouped();
+        let waits = |span: &Span| has_figure && self.speaks_of_figure(span);
+        let asks = |(place, span): (usize, &Span)| !self.done[place] && !waits(span);
+        self.spans(Role::Measure).into_iter().chain(self.spans(Role::Derive)).any(asks)
+    }
+
+    /// Groups alone would look like the answer.
+    pub(super) fn refuse_groups(&mut self) {
+        for (place, _) in self.spans(Role::Group) {
+            self.refuse(place, "what is to be computed for each could not be");
+        }
+    }
+
+    /// Whether the turn says nothing of which rows come first.
+    pub(super) fn says_no_rows(&self) -> bool {
+        self.spans(Role::Order).is_empty() && self.spans(Role::Limit).is_empty()
+    }
+
+    /// The mean of what the turn computes of every row, where groups are wanted of it.
+    pub(super) fn measure_of_computed(&mut self) -> Option<Measure> {
+        let name = self.computed.clone()?;
+        self.remarks.push(format!("for each group the mean of {name}"));
+        Some(Measure {
+            function: MeasureFunction::Mean,
+            of: Some(Expression::Column(name)),
+            condition: None,
+            name: None,
+        })
+    }
+
+    /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
+    pub(super) fn measure_of_order(&self) -> Option<Measure> {
+        let (_, order) = self.spans(Role::Order).first().copied()?;
+        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].stands_for.is_none());
+        let total =
+            of_rows.filter(|column| self.schema.columns[**column].kind.is_number()).map(|column| self.name(*column));
+        let function = if total.is_some() { MeasureFunction::Sum } else { MeasureFunction::Count };
+        Some(Measure { function, of: total.map(Expression::Column), condition: None, name: None })
+    }
+
+    /// A grouping behind all that stands.
+    pub(super) fn new_grouping(&mut self, grouping: Grouping) {
+        let needed: Vec<String> = grouping
+            .keys
+            .iter()
+            .filter_map(|key| key.of.as_column().map(str::to_string))
+            .chain(grouping.measures.iter().filter_map(|measure| measure.of.as_ref()?.as_column().map(str::to_string)))
+            .collect();
+        let level = self.layout.last();
+        let cut = level.limit.is_some() || level.top.is_some() || level.distinct.is_some();
+        if level.group.is_none() {
+            // Columns that were left out can be grouped by all the same, and an order of rows means nothing for groups.
+            if let Some(Step::Select(kept)) = &level.columns
+                && (!cut || needed.iter().any(|name| !kept.iter().any(|kept| kept.column == *name)))
+            {
+                level.columns = None;
+            }
+            if !cut {
+                level.order.clear();
+                level.group = Some(Step::Group(grouping));
+                return;
+            }
+        }
+        self.layout.on_result().group = Some(Step::Group(grouping));
+    }
+}
+
+/// The number of rows.
+pub(super) fn count() -> Measure {
+    Measure { function: MeasureFunction::Count, of: None, condition: None, name: None }
+}
+
+/// Other keys for a grouping; an order by a key that is gone goes too.
+pub(super) fn replace_keys(level: &mut Level, keys: Vec<Key>) {
+    let Some(grouping) = level.grouping() else { return };
+    let old: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
+    grouping.keys = keys;
+    let new: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
+    level.order.retain(|order| {
+        ordered_by(order).is_none_or(|name| !old.iter().any(|old| old == name) || new.iter().any(|new| new == name))
+    });
+    level.columns = None;
+}
+
+/// Other measures: of the same column where there is one, else in place of all. Returns their old and new names.
+pub(super) fn replace_measures(level: &mut Level, measures: Vec<Measure>) -> Vec<(String, String)> {
+    let Some(grouping) = level.grouping() else { return Vec::new() };
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for measure in measures {
+        let same = |known: &Measure| match (&known.of, &measure.of) {
+            (_, None) => true,
+            (Some(old), Some(new)) => old == new,
+            (None, Some(_)) => false,
+        };
+        let needs_column =
+            measure.of.is_none() && measure.function.word() != "count" && measure.function.word() != "share";
+        let mut did = false;
+        for known in grouping.measures.iter_mut().filter(|known| same(known)) {
+            if needs_column && known.of.is_none() {
+                continue;
+            }
+            let old = known.column_name();
+            let of = if needs_column { known.of.clone() } else { measure.of.clone() };
+            *known = Measure { function: measure.function.clone(), of, condition: known.condition.clone(), name: None };
+            renamed.push((old, known.column_name()));
+            did = true;
+            if !needs_column {
+                break;
+            }
+        }
+        if !did {
+            if let [only] = grouping.measures.as_mut_slice() {
+                renamed.push((only.column_name(), measure.column_name()));
+                *only = measure;
+            } else {
+                grouping.measures.push(measure);
+            }
+        }
+    }
+    let mut seen = Vec::new();
+    grouping.measures.retain(|measure| {
+        let new = !seen.contains(measure);
+        seen.push(measure.clone());
+        new
+    });
+    renamed
+}

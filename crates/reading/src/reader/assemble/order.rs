@@ -1,0 +1,119 @@
+//! The order of rows and how many of them are kept.
+
+use lakeward_core::plan::{Direction, Expression, Measure, Order, Step, Top};
+
+use super::Assembler;
+use crate::reader::layout::ordered_by;
+use crate::reader::number::number;
+use crate::reader::schema::StandIn;
+use crate::reader::span::{Role, Span};
+
+impl Assembler<'_> {
+    pub(super) fn order(&mut self) {
+        let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_said(span)));
+        let mut orders: Vec<Order> = Vec::new();
+        for (place, span) in self.spans(Role::Order) {
+            if self.done[place] {
+                continue;
+            }
+            let direction = if span.descending { Direction::Descending } else { Direction::Ascending };
+            let Some(name) = self.order_column(span) else {
+                self.refuse(place, "it does not say which column the order goes by");
+                continue;
+            };
+            self.done[place] = true;
+            if !orders.iter().any(|order| ordered_by(order) == Some(&name)) {
+                orders.push(Order { by: Expression::Column(name), direction });
+            }
+        }
+        let rows = match limit {
+            Some((place, Some(rows))) => {
+                if !self.done[place] {
+                    self.done[place] = true;
+                    Some(rows)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        let keys = self.keys();
+        let best_of_each = !keys.is_empty() && self.measures().is_empty() && !self.layout.is_grouped();
+        if best_of_each && !orders.is_empty() {
+            let within: Vec<String> = keys.iter().filter_map(|key| key.of.as_column().map(str::to_string)).collect();
+            if within.len() == keys.len() {
+                self.layout.last().top = Some(Top { rows: rows.unwrap_or(1), by: orders, within });
+                return;
+            }
+        }
+        if orders.is_empty() && rows.is_none() {
+            return;
+        }
+        let on_result = self.reading.on_result;
+        let asks_for_figures = !self.spans(Role::Measure).is_empty()
+            || self.spans(Role::Limit).iter().any(|(_, span)| self.reading.says_before(span, "top"));
+        // An order of what was already cut is one of what is left.
+        let level = self.layout.last();
+        if !orders.is_empty() && rows.is_none() && level.limit.is_some() && !self.replaces {
+            let level = if on_result { self.layout.on_result() } else { self.layout.last() };
+            level.order = orders;
+            return;
+        }
+        if !orders.is_empty() {
+            level.order = orders;
+        }
+        if let Some(rows) = rows {
+            // Some of the groups by what was just asked of them: the greatest.
+            let figure = level.grouping().and_then(|grouping| grouping.measures.first()).map(Measure::column_name);
+            match figure.filter(|_| level.order.is_empty()) {
+                Some(figure) if asks_for_figures => {
+                    level.order = vec![Order { by: Expression::Column(figure), direction: Direction::Descending }];
+                }
+                Some(figure) => self.remarks.push(format!("in the order of the groups, not of {figure}")),
+                None => {}
+            }
+            level.limit = Some((rows, 0));
+        }
+    }
+
+    /// The column that an order goes by: the one named, as the result calls it.
+    pub(super) fn order_column(&mut self, span: &Span) -> Option<String> {
+        let stands_for = self.stands_for(span);
+        if stands_for == Some(StandIn::Rows)
+            && let Some(name) = self.count_of_rows()
+        {
+            return Some(name);
+        }
+        let named = span.column().filter(|_| stands_for.is_none()).map(|column| self.name(column));
+        let Some(level) = self.layout.levels.last_mut() else { return named };
+        let computed = level.rows.iter().chain(&level.after).rev().find_map(|step| match step {
+            Step::Derive { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        let Some(grouping) = level.grouping() else { return named.or(computed) };
+        let Some(name) = named else {
+            return computed.or_else(|| grouping.measures.first().map(Measure::column_name));
+        };
+        let of = |measure: &&Measure| measure.of.as_ref().and_then(Expression::as_column) == Some(&name);
+        let is_key = grouping.keys.iter().any(|key| key.column_name() == name);
+        let made = grouping.measures.iter().any(|measure| measure.column_name() == name);
+        if is_key || made {
+            return Some(name);
+        }
+        let measure = grouping.measures.iter().find(of).map(Measure::column_name);
+        let key = grouping
+            .keys
+            .iter()
+            .find(|key| matches!(&key.of, Expression::Part { of, .. } if of.as_column() == Some(&name)));
+        measure.or_else(|| key.map(|key| key.column_name())).or_else(|| {
+            // Neither key nor measure: the figure that was computed, or the first one.
+            computed.clone().or_else(|| grouping.measures.first().map(Measure::column_name))
+        })
+    }
+}
+
+/// How many rows a span says; one where it says "the best" without a number.
+pub(super) fn rows_said(span: &Span) -> Option<u64> {
+    let said = span.number.or_else(|| number(&span.words).map(|number| number.value));
+    said.or(Some(1.0)).filter(|rows| *rows >= 1.0 && *rows < 1e9).map(|rows| rows as u64)
+}

@@ -1,0 +1,174 @@
+//! The value that a span says, in the type and unit of its column, and its comparison with the column.
+
+use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, TextTest, Value};
+
+use super::yes_no::{no, yes};
+use crate::reader::number::{date, month, number, weekday};
+use crate::reader::schema::{ColumnKind, SchemaColumn};
+use crate::reader::span::{Operator, Span};
+use crate::reader::unit::{Taken, in_unit_of};
+use lakeward_core::text::lower_words;
+
+pub(super) fn comparison(operator: Operator) -> Option<Comparison> {
+    Some(match operator {
+        Operator::Equal => Comparison::Equal,
+        Operator::Different => Comparison::Different,
+        Operator::Less => Comparison::Less,
+        Operator::AtMost => Comparison::AtMost,
+        Operator::Greater => Comparison::Greater,
+        Operator::AtLeast => Comparison::AtLeast,
+        _ => return None,
+    })
+}
+
+/// The value that a span names, in the type of its column.
+pub(super) fn plain_value(column: &SchemaColumn, span: &Span) -> Option<Value> {
+    let words = span.value.as_deref().unwrap_or(&span.words);
+    match column.kind {
+        ColumnKind::Integer | ColumnKind::Number => numeric(column, span).map(|number| as_value(number, column)),
+        ColumnKind::Date => {
+            let (year, month, day) = date(words)?;
+            let (month, day) = (month?, day?);
+            Some(Value::Text(format!("{year:04}-{month:02}-{day:02}")))
+        }
+        ColumnKind::Boolean | ColumnKind::Text => Some(Value::Text(words.trim().to_string())),
+    }
+}
+
+/// The number that a span says, in the unit of its column: shares written as fractions take per cents apart.
+pub(super) fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
+    let given = span.value.as_ref().and_then(|value| value.trim().parse::<f64>().ok());
+    if given.is_some() {
+        return given;
+    }
+    let said = said_number(span)?;
+    if let Some(unit) = &span.unit
+        && let Taken::Converted(value, _) = in_unit_of(column, said, unit)
+    {
+        return Some(value);
+    }
+    let is_fraction = column.range.is_some_and(|(least, most)| least >= -1.0 && most <= 1.0);
+    let percent = number(&span.words).is_some_and(|said| said.percent);
+    Some(if percent && is_fraction { said / 100.0 } else { said })
+}
+
+/// The number in the words of a span; "an hour" is one.
+pub(super) fn said_number(span: &Span) -> Option<f64> {
+    let unit = span.unit.as_ref().map(|unit| unit.name.to_lowercase());
+    let is_one = |word: String| matches!(word.as_str(), "a" | "an") || Some(word) == unit;
+    let one = || (unit.is_some() && lower_words(&span.words).all(is_one)).then_some(1.0);
+    number(&span.words).map(|said| said.value).or_else(one)
+}
+
+/// Whether something is compared with a place in an order, which is a part of a name ("before the second war") unless the column counts such
+/// places ("above the third floor").
+pub(super) fn is_place(column: &SchemaColumn, span: &Span) -> bool {
+    let orders = !matches!(span.operator, Operator::Equal | Operator::Different);
+    orders
+        && span.value.is_none()
+        && number(&span.words).is_some_and(|said| said.ordinal)
+        && !column.is_named(&span.words)
+}
+
+pub(super) fn as_value(number: f64, column: &SchemaColumn) -> Value {
+    let whole = number.fract() == 0.0 && number.abs() < 9e15;
+    if whole && (column.kind == ColumnKind::Integer || number.abs() < 1e9) {
+        Value::Integer(number as i64)
+    } else {
+        Value::Number(number)
+    }
+}
+
+pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> {
+    let of = Expression::column(column.name.clone());
+    let words = span.value.as_deref().unwrap_or(&span.words);
+    // "January 2013" is neither a month of every year nor a whole year, whatever part the reader takes it for.
+    let says_month = column.kind == ColumnKind::Date && matches!(date(words), Some((_, Some(_), _)));
+    let part = span.part.filter(|part| !(says_month && matches!(part, DatePart::Year | DatePart::Month)));
+    if let Some(part) = part {
+        let number = of_part(part, words)?;
+        // A column of numbers beside a part of a date holds that part.
+        let left = if column.kind.is_number() && part != DatePart::Decade {
+            of
+        } else {
+            Expression::Part { part, of: Box::new(of) }
+        };
+        let right = Expression::Value(Value::Integer(number));
+        return Some(Condition::Compare { left, comparison: comparison(span.operator)?, right });
+    }
+    let texts = |test| Condition::Text { value: of.clone(), test, text: words.trim().to_string(), exact: false };
+    let comparison = match span.operator {
+        Operator::Contains => return Some(texts(TextTest::Contains)),
+        Operator::Starts => return Some(texts(TextTest::Starts)),
+        Operator::Ends => return Some(texts(TextTest::Ends)),
+        other => comparison(other)?,
+    };
+    let ordered = !matches!(comparison, Comparison::Equal | Comparison::Different);
+    let right = match column.kind {
+        ColumnKind::Date => match date(words)? {
+            (year, Some(month), Some(day)) => Value::Text(format!("{year:04}-{month:02}-{day:02}")),
+            (year, Some(month), None) => return Some(in_month(of, comparison, year, month)),
+            (year, None, _) => {
+                let left = Expression::Part { part: DatePart::Year, of: Box::new(of) };
+                return Some(Condition::Compare {
+                    left,
+                    comparison,
+                    right: Expression::Value(Value::Integer(i64::from(year))),
+                });
+            }
+        },
+        ColumnKind::Boolean => {
+            return Some(if comparison == Comparison::Different { no(column, of) } else { yes(column, of) });
+        }
+        // Text is ordered only as the numbers that it holds.
+        ColumnKind::Text if ordered => Value::Number(numeric(column, span)?),
+        ColumnKind::Text => Value::Text(words.trim().to_string()),
+        ColumnKind::Integer | ColumnKind::Number => as_value(numeric(column, span)?, column),
+    };
+    Some(Condition::Compare { left: of, comparison, right: Expression::Value(right) })
+}
+
+/// A month of a year compared with dates.
+pub(super) fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Condition {
+    let first = format!("{year:04}-{month:02}-01");
+    let next = if month == 12 { format!("{:04}-01-01", year + 1) } else { format!("{year:04}-{:02}-01", month + 1) };
+    let compare = |comparison, date: String| Condition::Compare {
+        left: of.clone(),
+        comparison,
+        right: Expression::Value(Value::Text(date)),
+    };
+    match comparison {
+        Comparison::Less => compare(Comparison::Less, first),
+        Comparison::AtMost => compare(Comparison::Less, next),
+        Comparison::Greater => compare(Comparison::AtLeast, next),
+        Comparison::AtLeast => compare(Comparison::AtLeast, first),
+        Comparison::Equal => compare(Comparison::AtLeast, first).and(compare(Comparison::Less, next)),
+        Comparison::Different => {
+            Condition::Not(Box::new(compare(Comparison::AtLeast, first).and(compare(Comparison::Less, next))))
+        }
+    }
+}
+
+/// The number of a part of a date that words say, where that part can have it.
+pub(super) fn of_part(part: DatePart, words: &str) -> Option<i64> {
+    let said = || number(words).map(|number| number.value as i64);
+    let possible = match part {
+        DatePart::Month => 1..=12,
+        DatePart::Quarter => 1..=4,
+        DatePart::Weekday => 1..=7,
+        DatePart::Day => 1..=31,
+        DatePart::Hour => 0..=23,
+        DatePart::Year | DatePart::Decade | DatePart::YearMonth | DatePart::Date => i64::MIN..=i64::MAX,
+    };
+    let number = match part {
+        DatePart::Month => month(words).map(i64::from).or_else(said),
+        DatePart::Weekday => weekday(words).map(i64::from).or_else(said),
+        DatePart::Decade => said().map(|decade| match decade {
+            0..=99 => 1900 + decade / 10 * 10,
+            other => other / 10 * 10,
+        }),
+        DatePart::Year => date(words).map(|(year, ..)| i64::from(year)).or_else(said),
+        _ => said(),
+    };
+    number.filter(|number| possible.contains(number))
+}
