@@ -21,6 +21,7 @@ pub mod layout;
 pub mod left_out;
 pub mod metrics;
 pub mod model_check;
+pub mod stand_in;
 pub mod model_gain;
 pub mod peak_memory;
 pub mod provenance;
