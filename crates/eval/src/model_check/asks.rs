@@ -32,6 +32,8 @@ const FAMILIES: &str = include_str!("../../../../labels/asks/siblings.jsonl");
 const ASKS: usize = 60;
 /// Candidates of each.
 const CANDIDATES: usize = 12;
+/// Datasets that are searched for.
+const SEARCHED: usize = 500;
 /// Candidates that a judge is shown.
 const JUDGED: usize = 8;
 /// One dataset of every so many families says what is to be done with it.
@@ -203,22 +205,25 @@ fn hostile(number: usize, family: &Family) -> Option<usize> {
     (number.is_multiple_of(HOSTILE) && count > 1).then(|| (chosen(number, family) + 1) % count)
 }
 
+/// The first ask about the chosen dataset whose answer a search finds: what it does not find could not be put in order.
 fn question(over: &LakeIndexOf<'_>, number: usize, family: &Family) -> Result<Question> {
     let at = chosen(number, family);
-    let said = family.datasets[at].asks[number % family.datasets[at].asks.len()].clone();
-    let options = SearchOptions { k: 10 * CANDIDATES, weights: over.weights() };
-    let mut found = text_search::search(over.index(), over.embedder(), &said.join(" "), &options)?;
+    let (wanted, asks) = (id(family, at), &family.datasets[at].asks);
     let place_of = |found: &[SearchAnswer], wanted: &str| found.iter().position(|found| found.table == wanted);
-    let wanted = id(family, at);
-    // What a search finds further down, or not at all, could not be put in order.
-    let place = place_of(&found, &wanted).ok_or_else(|| Error::Internal(format!("`{wanted}` is not found")))?;
-    if place >= CANDIDATES {
-        found.swap(place, CANDIDATES - 1);
+    for ask in 0..asks.len() {
+        let said = asks[(number + ask) % asks.len()].clone();
+        let options = SearchOptions { k: SEARCHED, weights: over.weights() };
+        let mut found = text_search::search(over.index(), over.embedder(), &said.join(" "), &options)?;
+        let Some(place) = place_of(&found, &wanted) else { continue };
+        if place >= CANDIDATES {
+            found.swap(place, CANDIDATES - 1);
+        }
+        found.truncate(CANDIDATES);
+        let answer = place.min(CANDIDATES - 1);
+        let hostile = hostile(number, family).and_then(|at| place_of(&found, &id(family, at)));
+        return Ok(Question { said, found, answer, hostile, family: format!("{}-", family.f) });
     }
-    found.truncate(CANDIDATES);
-    let answer = place.min(CANDIDATES - 1);
-    let hostile = hostile(number, family).and_then(|at| place_of(&found, &id(family, at)));
-    Ok(Question { said, found, answer, hostile, family: format!("{}-", family.f) })
+    Err(Error::Internal(format!("`{wanted}` of labels/asks is not found")))
 }
 
 fn card(index: &LakeIndex, found: &SearchAnswer) -> Result<Card> {
