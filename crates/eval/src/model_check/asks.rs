@@ -28,7 +28,7 @@ use lakeward_models::llm::listwise::Order;
 use lakeward_search::{RankingWeights, SearchAnswer, SearchOptions, text_search};
 
 const FAMILIES: &str = include_str!("../../../../labels/asks/siblings.jsonl");
-/// Families that are asked about.
+/// Families that are asked about: the first whose answers are found.
 const ASKS: usize = 60;
 /// Candidates of each.
 const CANDIDATES: usize = 12;
@@ -109,7 +109,7 @@ impl<'a> Catalogue<'a> {
     pub(super) fn new(embedder: &'a dyn Embedder) -> Result<Self> {
         let wrong = |error: serde_json::Error| Error::Internal(format!("labels/asks: {error}"));
         let families: Vec<Family> =
-            FAMILIES.lines().take(ASKS).map(|line| serde_json::from_str(line).map_err(wrong)).collect::<Result<_>>()?;
+            FAMILIES.lines().map(|line| serde_json::from_str(line).map_err(wrong)).collect::<Result<_>>()?;
         let mut records = String::new();
         for (number, family) in families.iter().enumerate() {
             for (at, dataset) in family.datasets.iter().enumerate() {
@@ -128,7 +128,7 @@ impl<'a> Catalogue<'a> {
         let plan = IndexPlan { lake: None, records: Some(&path), folder: None, weights };
         let over = LakeIndexOf::build(&plan, embedder, &Silent)?;
         let asked = families.iter().enumerate().map(|(number, family)| question(&over, number, family));
-        let questions = asked.collect::<Result<_>>()?;
+        let questions = asked.filter_map(Result::transpose).take(ASKS).collect::<Result<_>>()?;
         Ok(Self { over, questions })
     }
 
@@ -205,8 +205,8 @@ fn hostile(number: usize, family: &Family) -> Option<usize> {
     (number.is_multiple_of(HOSTILE) && count > 1).then(|| (chosen(number, family) + 1) % count)
 }
 
-/// The first ask about the chosen dataset whose answer a search finds: what it does not find could not be put in order.
-fn question(over: &LakeIndexOf<'_>, number: usize, family: &Family) -> Result<Question> {
+/// The first ask about the chosen dataset whose answer a search finds: what it does not find could not be put in order. `None` without one.
+fn question(over: &LakeIndexOf<'_>, number: usize, family: &Family) -> Result<Option<Question>> {
     let at = chosen(number, family);
     let (wanted, asks) = (id(family, at), &family.datasets[at].asks);
     let place_of = |found: &[SearchAnswer], wanted: &str| found.iter().position(|found| found.table == wanted);
@@ -221,9 +221,9 @@ fn question(over: &LakeIndexOf<'_>, number: usize, family: &Family) -> Result<Qu
         found.truncate(CANDIDATES);
         let answer = place.min(CANDIDATES - 1);
         let hostile = hostile(number, family).and_then(|at| place_of(&found, &id(family, at)));
-        return Ok(Question { said, found, answer, hostile, family: format!("{}-", family.f) });
+        return Ok(Some(Question { said, found, answer, hostile, family: format!("{}-", family.f) }));
     }
-    Err(Error::Internal(format!("`{wanted}` of labels/asks is not found")))
+    Ok(None)
 }
 
 fn card(index: &LakeIndex, found: &SearchAnswer) -> Result<Card> {
