@@ -34,7 +34,9 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         (Some(model), _) => model.access(),
         (None, Some(stand_in)) => ModelAccess { chat: stand_in, prompts: Prompts::shipped(), cache: None },
         (None, None) => {
-            return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
+            return Err(Error::Usage(
+                "no language model is configured: name one with --llm-model and --llm-url".into(),
+            ));
         }
     };
     let bar = Bar::new(arguments.quiet)?;
@@ -67,8 +69,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         seed: command.seed,
     };
     let new_model = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
-    let report =
-        measure(&benchmark, (&index, graph.as_deref()), &options, (&new_model, stand_in.as_ref()), &bar)?;
+    let report = measure(&benchmark, (&index, graph.as_deref()), &options, (&new_model, stand_in.as_ref()), &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

@@ -5,8 +5,8 @@ use super::conversation_summary;
 use super::found::DEPTH;
 use super::reading::Reading;
 use crate::agentic::{
-    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RuleEvaluator, RunCache, SearchGoal, SearchRun,
-    SearchedQuery, Stopped, Tools, WordsChannel, run_with,
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RuleEvaluator, RunCache, SearchGoal,
+    SearchRun, SearchedQuery, Stopped, Tools, WordsChannel, run_with,
 };
 use crate::session::Session;
 use lakeward_core::error::Result;

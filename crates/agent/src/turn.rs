@@ -315,7 +315,8 @@ impl Agent<'_> {
         let written = model.and_then(|model| summary::by_model(model, said, answer, &described));
         let (sentences, struck) = written.unwrap_or_else(|| (summary::by_template(answer), 0));
         answer.summary = sentences;
-        (struck > 0).then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")))
+        (struck > 0)
+            .then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")))
     }
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.

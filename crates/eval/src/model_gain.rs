@@ -123,8 +123,9 @@ pub fn measure<'m>(
 ) -> Result<VoiceReport> {
     let mut cost = Cost::default();
     let mut orders = Vec::new();
-    let is_ranking = |task: Task| matches!(task, Task::Join | Task::Union | Task::Search)
-        || (task == Task::TaskSearch && graph.is_some());
+    let is_ranking = |task: Task| {
+        matches!(task, Task::Join | Task::Union | Task::Search) || (task == Task::TaskSearch && graph.is_some())
+    };
     for (group, queries) in sampled(benchmark, options, &is_ranking) {
         let mut askings = Vec::new();
         for labelled in queries {

@@ -27,7 +27,9 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::text::lower_words;
 use lakeward_models::embed::Embedder;
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
-use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskAnswer, TaskGraph, TaskSearchOptions, Walk};
+use lakeward_tasks::task_graph::{
+    self, DatasetRecord, GraphInputs, GraphOptions, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
+};
 
 /// Names of ablations, after [`NAME`] and a colon.
 const ABLATIONS: [&str; 6] = ["no-pagerank", "no-rerank", "no-resolution", "papers", "kats", "kats-rerank"];

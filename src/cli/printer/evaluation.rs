@@ -431,7 +431,8 @@ pub fn voice(report: &VoiceReport) {
             for score in &orders.fixed {
                 row(format!("{:.2}", score.voice), score);
             }
-            let recovered = orders.recovered.map_or(String::new(), |share| format!(", {:.0}% of its gain", 100.0 * share));
+            let recovered =
+                orders.recovered.map_or(String::new(), |share| format!(", {:.0}% of its gain", 100.0 * share));
             row(format!("{:.2} as trusted{recovered}", orders.trusted.voice), &orders.trusted);
         }
         right_align(&mut table, &[3, 4]);

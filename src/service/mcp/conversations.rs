@@ -64,7 +64,9 @@ pub struct TurnCard {
 impl TurnCard {
     /// Leaves out what counts least; whether there was something.
     fn shrink(&mut self) -> bool {
-        self.notes.pop().is_some() || self.summary.pop().is_some() || self.operations.len() > 1 && self.operations.pop().is_some()
+        self.notes.pop().is_some()
+            || self.summary.pop().is_some()
+            || self.operations.len() > 1 && self.operations.pop().is_some()
     }
 }
 

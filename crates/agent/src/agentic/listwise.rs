@@ -7,8 +7,8 @@ use lakeward_models::llm::listwise::{Entry, Listed, Order};
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{LanguageModel, PromptUse, Unanswered};
 
-/// Bytes of cards in a question: with reading and answer a turn stays below 6,000 tokens.
-const CARD_BYTES: usize = 8_000;
+/// Bytes of the cards of all candidates; with reading and answer a turn of 30 stays near 6,000 tokens.
+const CARD_BYTES: usize = 6_000;
 /// Characters of a request, and of what was said before it.
 const REQUEST: usize = 1_500;
 const EARLIER: usize = 300;
@@ -44,9 +44,10 @@ pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Re
         ("specification", asked.specification.clone()),
         ("table", asked.table.clone()),
     ];
+    let all = cards.len();
     let told = |listed: &[Entry<'_>]| {
         let cards: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (*id, &cards[*place])).collect();
-        card::told(&cards, CARD_BYTES)
+        card::told(&cards, CARD_BYTES * listed.len() / all)
     };
     Listed::of(asked.request, cards.len()).order(model, PromptUse::Rerank, &values, &told)
 }

@@ -133,7 +133,9 @@ pub fn by_template(answer: &Recommendation) -> Vec<Sentence> {
             let more = if equal.len() > NAMED { format!(", and {} more", equal.len() - NAMED) } else { String::new() };
             format!("{} and {last}{more} serve about equally well.", before.join(", "))
         }
-        (_, _, Some(second)) if share(second) >= BEHIND => format!("`{}` serves best, `{}` next.", best.table, second.table),
+        (_, _, Some(second)) if share(second) >= BEHIND => {
+            format!("`{}` serves best, `{}` next.", best.table, second.table)
+        }
         _ => format!("`{}` serves best, far ahead of all others.", best.table),
     };
     let told: Vec<&RankedTable> = if equal.len() > 1 { equal.into_iter().take(NAMED).collect() } else { vec![best] };
@@ -215,7 +217,8 @@ pub fn by_model(
     let shape = AnswerShape { name: "answer", schema: schema(), max_tokens: 400 };
     let written = model.ask(PromptUse::Answer, &values, shape, |written: Written| Ok(written.sentences)).ok()?;
     let count = written.len();
-    let grounded = written.into_iter().take(SENTENCES).filter_map(|sentence| grounded(sentence, first, &pieces, request));
+    let grounded =
+        written.into_iter().take(SENTENCES).filter_map(|sentence| grounded(sentence, first, &pieces, request));
     let sentences: Vec<Sentence> = grounded.collect();
     let struck = count - sentences.len();
     (!sentences.is_empty()).then_some((sentences, struck))
@@ -228,7 +231,8 @@ fn grounded(written: WrittenSentence, tables: &[RankedTable], pieces: &[Piece], 
     if !is_plain || text.split_whitespace().count() > WORDS {
         return None;
     }
-    let place = |id: &String| id.strip_prefix('t')?.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < tables.len());
+    let place =
+        |id: &String| id.strip_prefix('t')?.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < tables.len());
     let cited: BTreeSet<usize> = written.tables.iter().map(place).collect::<Option<_>>()?;
     let rests: Vec<&Piece> = written
         .evidence
@@ -242,7 +246,8 @@ fn grounded(written: WrittenSentence, tables: &[RankedTable], pieces: &[Piece], 
         return None;
     }
     let titles = cited.iter().map(|at| tables[*at].title.as_str());
-    let known: BTreeSet<String> = rests.iter().map(|piece| piece.says.as_str()).chain(titles).flat_map(lower_words).collect();
+    let known: BTreeSet<String> =
+        rests.iter().map(|piece| piece.says.as_str()).chain(titles).flat_map(lower_words).collect();
     let asked: BTreeSet<String> = lower_words(request).collect();
     let words: Vec<String> = lower_words(&text).collect();
     let is_number = |word: &&String| word.chars().any(|c| c.is_ascii_digit());

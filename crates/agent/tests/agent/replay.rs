@@ -164,7 +164,12 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
     let alone = answer(&place, silent.clone(), None, text);
     let with = answer(&place, silent, Some(&model), text);
     assert_eq!(with.signals, alone.signals);
-    let loud = answer(&place, LlmConfig { ranking: Some(1.0), reading: Some(1.0), ..LlmConfig::default() }, Some(&model), text);
+    let loud = answer(
+        &place,
+        LlmConfig { ranking: Some(1.0), reading: Some(1.0), ..LlmConfig::default() },
+        Some(&model),
+        text,
+    );
     assert_eq!(loud.signals.operation.label, OperationKind::Aggregate);
     assert!(loud.tables.iter().any(|table| table.model_rank.is_some()));
     let titles: Vec<&str> = loud.tables.iter().map(|table| table.title.as_str()).collect();

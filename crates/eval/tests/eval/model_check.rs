@@ -124,7 +124,7 @@ fn an_order_weighs_as_much_as_it_knows() {
         let report = weight(kind);
         assert!(report.trust == 0.0 && report.answered == 60, "{kind}: {report:?}");
     }
-    assert!(weight("obeying").obeyed > 5);
+    assert!(weight("obeying").obeyed > 10);
 }
 
 /// Judges and compares by what it knows; or always says yes; or yes where a text says so.
@@ -149,9 +149,11 @@ impl Chat for Knowing {
         let known = match call.answer {
             "verdict" => {
                 let title = &self.titles[&text("request: ")];
-                line("candidates: ").as_array().expect("candidates").iter().any(|card| {
-                    title.starts_with(card["title"].as_str().expect("a title").trim_end_matches('…'))
-                })
+                line("candidates: ")
+                    .as_array()
+                    .expect("candidates")
+                    .iter()
+                    .any(|card| title.starts_with(card["title"].as_str().expect("a title").trim_end_matches('…')))
             }
             _ => self.pairs[&(text("said: "), text("title: "))],
         };

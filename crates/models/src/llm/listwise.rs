@@ -116,8 +116,10 @@ fn asked(
         let refuse = |problem: String| Refusal { problem, valid: ids.iter().map(|id| (*id).to_string()).collect() };
         let mut places = Vec::with_capacity(listed.len());
         for id in &answer.ranking {
-            let (_, place) =
-                listed.iter().find(|(known, _)| known == id).ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
+            let (_, place) = listed
+                .iter()
+                .find(|(known, _)| known == id)
+                .ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
             if places.contains(place) {
                 return Err(refuse(format!("`{id}` stands there twice")));
             }

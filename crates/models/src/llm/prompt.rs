@@ -120,7 +120,9 @@ impl PromptUse {
             ],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["memory", "request", "plan", "candidates"],
-            PromptUse::Rerank => &["earlier", "request", "operation", "intention", "specification", "table", "candidates"],
+            PromptUse::Rerank => {
+                &["earlier", "request", "operation", "intention", "specification", "table", "candidates"]
+            }
             PromptUse::PseudoQueries => &["record", "least", "most"],
             PromptUse::Clarify => &["request", "question", "choices"],
             PromptUse::Memory => &["turns", "wanted", "most_words"],

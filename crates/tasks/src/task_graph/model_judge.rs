@@ -68,10 +68,9 @@ pub fn decided(model: &LanguageModel<'_>, question: &JudgeQuestion<'_>) -> Optio
         }),
         max_tokens: MAX_TOKENS,
     };
-    let answer =
-        model.ask(PromptUse::SameDataset, &values, shape, |reply: Reply| Ok((reply.verdict, reply.reason)));
-    let shown = [&question.name, &question.said, &question.title, &question.description]
-        .map(|text| json!(text).to_string());
+    let answer = model.ask(PromptUse::SameDataset, &values, shape, |reply: Reply| Ok((reply.verdict, reply.reason)));
+    let shown =
+        [&question.name, &question.said, &question.title, &question.description].map(|text| json!(text).to_string());
     let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();
     answer.ok().map(|(decision, reason)| {
         // The model may invent identifiers, which are removed; it may repeat those of its prompt.

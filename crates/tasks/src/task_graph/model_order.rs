@@ -10,8 +10,8 @@ use lakeward_models::llm::{LanguageModel, PromptUse, Unanswered};
 /// Characters of the task, of a title and of a name.
 const TASK: usize = 1_500;
 const TITLE: usize = 120;
-/// Bytes of all candidates: with prompt and task it stays below 4,000 tokens.
-const BYTES: usize = 9_500;
+/// Bytes of all candidates: asked twice, in part, it stays below 4,000 tokens.
+const BYTES: usize = 6_000;
 /// Characters of a description, a task and a sentence, from most to least.
 const SIZES: [usize; 4] = [300, 200, 120, 60];
 
@@ -24,7 +24,8 @@ pub fn model_order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]
         let cards = |chars: usize| -> Value {
             listed.iter().map(|(id, place)| card(id, &answers[*place], chars)).collect::<Vec<Value>>().into()
         };
-        let fits = SIZES.into_iter().map(cards).find(|cards| cards.to_string().len() <= BYTES);
+        let fits =
+            SIZES.into_iter().map(cards).find(|cards| cards.to_string().len() <= BYTES * listed.len() / answers.len());
         fits.unwrap_or_else(|| cards(SIZES[SIZES.len() - 1]))
     };
     let values = [("task", json!(clean(task, TASK)))];
