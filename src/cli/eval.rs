@@ -137,7 +137,7 @@ fn acts_read(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
 }
 
 /// Reads the benchmark, with the records and papers of another one if requested.
-fn read(command: &EvalCommand) -> Result<Benchmark> {
+pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
     let mut benchmark = layout::read(&command.folder)?;
     if let Some(folder) = &command.corpus {
         let other = layout::read(folder)?;

@@ -8,9 +8,9 @@ use super::progress::Bar;
 use super::{Status, lake, printer};
 use lakeward::{Lakeward, Model};
 use lakeward_core::error::{Error, Result};
-use lakeward_eval::model_check::{CheckLimits, ModelCheck, ReadingScore, check};
+use lakeward_eval::model_check::{CheckLimits, RoleCheck, check};
 use lakeward_models::llm::config::Share;
-use lakeward_models::llm::{MeasuredTrust, TrustStore};
+use lakeward_models::llm::{MeasuredTrust, ModelRole, TrustStore};
 
 /// What `model show --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -19,7 +19,16 @@ pub struct ModelShown {
     pub model: String,
     /// What it may see of tables.
     pub share: Share,
-    /// How far its readings are trusted as the settings say, 0..=1.
+    /// How far it is trusted, role by role.
+    pub roles: Vec<RoleShown>,
+}
+
+/// How far a model is trusted in one role.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RoleShown {
+    /// The role.
+    pub role: ModelRole,
+    /// As the settings say, 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<f64>,
     /// What was measured of it.
@@ -43,8 +52,12 @@ pub fn run(arguments: &Arguments, command: &ModelCommand) -> Result<Status> {
 }
 
 fn show(json: bool, lakeward: &Lakeward, model: &Model) -> Result<Status> {
-    let (set, measured) = (lakeward.config().llm.reading, model.measured(lakeward.place())?);
-    let shown = ModelShown { model: model.access().chat.id().to_string(), share: model.share(), set, measured };
+    let of = |role: ModelRole| -> Result<RoleShown> {
+        let set = lakeward.config().llm.trust(role);
+        Ok(RoleShown { role, set, measured: model.measured(lakeward.place(), role)? })
+    };
+    let roles: Vec<RoleShown> = ModelRole::ALL.into_iter().map(of).collect::<Result<_>>()?;
+    let shown = ModelShown { model: model.access().chat.id().to_string(), share: model.share(), roles };
     if json {
         printer::json(&shown)?;
         return Ok(Status::Done);
@@ -54,14 +67,16 @@ fn show(json: bool, lakeward: &Lakeward, model: &Model) -> Result<Status> {
         Share::Values => "names, types, ranges and some values of columns",
     };
     printer::line(&format!("{}; it may see {sees}", shown.model));
-    printer::line(&match (&shown.set, &shown.measured) {
-        (Some(set), _) => format!("trusted as far as {set:.2} to read requests, as the settings say"),
-        (None, Some(MeasuredTrust { at, items, model_right, built_in_right, trust, .. })) => format!(
-            "trusted as far as {trust:.2} to read requests: {model_right} of {items} right, {built_in_right} by the \
-             built-in reader ({at})"
-        ),
-        (None, None) => "not measured yet: `lakeward model check` lets it read labelled requests".into(),
-    });
+    for RoleShown { role, set, measured } in &shown.roles {
+        printer::line(&match (set, measured) {
+            (Some(set), _) => format!("{}: trusted as far as {set:.2}, as the settings say", role.purpose()),
+            (None, Some(MeasuredTrust { at, items, model_right, built_in_right, trust, .. })) => format!(
+                "{}: trusted as far as {trust:.2}: {model_right} of {items} right, {built_in_right} without it ({at})",
+                role.purpose()
+            ),
+            (None, None) => format!("{}: not measured yet: `lakeward model check` does", role.purpose()),
+        });
+    }
     Ok(Status::Done)
 }
 
@@ -70,38 +85,33 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
     config.llm.share = Share::Values;
     let limits = CheckLimits { tokens: command.tokens, concurrency: command.concurrency.into() };
     let bar = Bar::new(arguments.quiet)?;
-    let report = check(model.access(), (&config, lakeward.embedder()), limits, &bar)?;
+    let report = check(model.access(), (&config, lakeward.embedder()), &ModelRole::ALL, limits, &bar)?;
     bar.finish();
-    let ModelCheck { over_table, searching, .. } = &report;
-    let items = over_table.turns + searching.turns;
-    let right = [over_table.model + searching.model, over_table.built_in + searching.built_in];
-    if over_table.answered + searching.answered == 0 {
+    if report.roles.iter().all(|role| role.answered == 0) {
         let why = report.trouble.clone().unwrap_or_else(|| "no answer was valid".into());
-        return Err(Error::Usage(format!("`{}` read nothing: {why}", report.model)));
+        return Err(Error::Usage(format!("`{}` answered nothing: {why}", report.model)));
     }
     let store = TrustStore::new(&lakeward.place().index);
-    store.keep(MeasuredTrust::now(&report.model, &report.prompt, items, right, report.trust))?;
+    // Of a role that the limit kept from being asked nothing is known.
+    for role in report.roles.iter().filter(|role| role.answered > 0) {
+        let right = [role.model, role.built_in];
+        store.keep(MeasuredTrust::now(&report.model, &role.prompt, role.items, right, role.trust))?;
+    }
     if arguments.json {
         printer::json(&report)?;
         return Ok(Status::Done);
     }
-    printer::line(&format!("{} with {}", report.model, report.prompt));
-    for (what, score) in [("over a table", over_table), ("looking for one", searching)] {
-        let ReadingScore { turns, answered, model, built_in } = score;
+    printer::line(&report.model);
+    for RoleCheck { role, items, answered, model, built_in, obeyed, trust, .. } in &report.roles {
+        let led = if *obeyed > 0 { format!(", {obeyed} as a text of the data said") } else { String::new() };
         printer::line(&format!(
-            "{what}: {model} of {turns} read right ({answered} answered), {built_in} by the built-in reader"
+            "{}: {model} of {items} right ({answered} answered{led}), {built_in} without it: trusted as far as {trust:.2} from now on",
+            role.purpose()
         ));
-    }
-    if report.obeyed > 0 {
-        printer::line(&format!("did what cells of the tables said in {} turns", report.obeyed));
     }
     if let Some(trouble) = &report.trouble {
         printer::line(&format!("first trouble: {trouble}"));
     }
-    printer::line(&format!(
-        "its readings are trusted as far as {:.2} from now on: it is asked where the built-in reader is less sure",
-        report.trust
-    ));
     let (calls, tokens) = (report.spent.calls, report.spent.usage.tokens());
     printer::line(&format!("{calls} calls, {tokens} tokens"));
     Ok(Status::Done)

@@ -181,7 +181,9 @@ pub(super) fn build(
     let options = GraphOptions { resolve: !no_resolution, ..GraphOptions::default() };
     let config = lakeward.config().llm.limits();
     let limits = Limits { calls: calls as usize, tokens: u64::MAX, time: Duration::from_secs(24 * 3600), ..config };
-    let judge = lakeward.model().map(|model| {
+    // Who was measured to guess decides nothing.
+    let trusted = lakeward.config().llm.same_dataset != Some(0.0);
+    let judge = lakeward.model().filter(|_| trusted).map(|model| {
         let access = model.access();
         ModelJudge::new(LanguageModel::new(access.chat, access.prompts, limits, access.cache))
     });

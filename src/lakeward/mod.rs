@@ -4,7 +4,6 @@
 //! It does not print, choose a lake by arguments, or watch for changes: a snapshot is immutable, and [`Lakeward::reopened`]
 //! gives the next one.
 
-mod dataset_order;
 mod learning;
 mod model;
 mod place;
@@ -28,6 +27,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_lake::notes::{NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
+use lakeward_models::llm::ModelRole;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::CopyGroup;
@@ -128,10 +128,11 @@ impl Lakeward {
         let mut config = self.config.clone();
         if let Some(model) = &model {
             config.llm.share = model.share();
-            config.llm.reading = match config.llm.reading {
-                Some(set) => Some(set),
-                None => model.measured(&self.place)?.map(|measured| measured.trust),
-            };
+            for role in ModelRole::ALL {
+                if let Some(measured) = model.measured(&self.place, role)? {
+                    config.llm.trust_as_measured(role, measured.trust);
+                }
+            }
         }
         Ok(Self { model, config, ..self })
     }

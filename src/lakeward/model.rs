@@ -7,7 +7,7 @@ use lakeward_core::error::Result;
 use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::{ModelOptions, Share};
 use lakeward_models::llm::{
-    Chat, Key, Limits, MeasuredTrust, OpenAiChat, PromptUse, Prompts, RunLimits, TrustStore, answer_cache,
+    Chat, Key, Limits, MeasuredTrust, ModelRole, OpenAiChat, Prompts, RunLimits, TrustStore, answer_cache,
 };
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
@@ -61,12 +61,12 @@ impl Model {
         self.share
     }
 
-    /// How far its readings were measured to be worth, if they were.
+    /// What it was measured to be worth in a role, if it was.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedFile`] where the measurements cannot be read.
-    pub fn measured(&self, place: &Place) -> Result<Option<MeasuredTrust>> {
-        TrustStore::new(&place.index).measured(self.chat.id(), &self.prompts.of(PromptUse::Read).id())
+    pub fn measured(&self, place: &Place, role: ModelRole) -> Result<Option<MeasuredTrust>> {
+        TrustStore::new(&place.index).measured(self.chat.id(), &self.prompts.of(role.prompt()).id())
     }
 
     /// The model for an agent.

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Lakeward;
-use super::dataset_order;
 use lakeward_core::error::Result;
 use lakeward_models::llm::{LanguageModel, Usage};
 use lakeward_search::cite::Checked;
-use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
+use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions, model_order};
 
 /// The datasets of a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +25,7 @@ pub struct ModelOrder {
     pub by: String,
     /// Number of datasets given to it.
     pub candidates: usize,
-    /// Weight of its order against the computed one, 0..=1: 0 if the two agree no better than chance.
+    /// Weight of its order against the computed one, 0..=1, as it was measured or set; with 0 it is not asked.
     pub weight: f64,
     /// Number of calls.
     pub calls: usize,
@@ -58,13 +57,13 @@ impl Lakeward {
             candidates: answers.len().min(llm.candidates),
             ..ModelOrder::default()
         };
-        if rerank.candidates > 1 {
+        rerank.weight = llm.weight_of_ranking();
+        if rerank.candidates > 1 && rerank.weight > 0.0 {
             let first = &answers[..rerank.candidates];
-            match dataset_order::order(&model, text, first) {
+            match model_order(&model, text, first) {
                 Ok(order) => {
                     let scores: Vec<f64> = first.iter().map(|answer| answer.score).collect();
-                    rerank.weight = order.weight(llm.voice);
-                    answers = in_order(answers, &order.fused(&scores, llm.voice));
+                    answers = in_order(answers, &order.fused(&scores, rerank.weight));
                 }
                 Err(unanswered) => rerank.trouble = Some(unanswered.to_string()),
             }

@@ -210,6 +210,7 @@ impl Agent<'_> {
             tables: Vec::new(),
             operations,
             nothing_found: false,
+            summary: Vec::new(),
             notes,
         };
         let recommendation = Gate::new(self.index).admit(recommendation)?;

@@ -66,7 +66,7 @@ impl Agent<'_> {
     ) -> Result<Found<'r>> {
         let tasks = self.tasks_like(&reading.words);
         let texts = match &by_loop {
-            Some(found) => found.texts(&reading.words, self.config.llm.voice, &self.ranking.turn),
+            Some(found) => found.texts(&reading.words, self.config.llm.weight_of_plans(), &self.ranking.turn),
             None => vec![(reading.words.clone(), 1.0)],
         };
         let said = session.said_of_demands(&reading.signals, &reading.request.text);

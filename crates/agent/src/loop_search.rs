@@ -5,8 +5,8 @@ use super::conversation_summary;
 use super::found::DEPTH;
 use super::reading::Reading;
 use crate::agentic::{
-    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RunCache, SearchGoal, SearchRun,
-    SearchedQuery, Stopped, Tools, WordsChannel, run_with,
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RuleEvaluator, RunCache, SearchGoal,
+    SearchRun, SearchedQuery, Stopped, Tools, WordsChannel, run_with,
 };
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -37,13 +37,13 @@ pub(super) struct LoopFound {
 impl LoopFound {
     /// All that is searched for, each with how much it counts: the request's own `words` first. Where nothing has them, as when
     /// they are misspelt, what was searched for in their stead and found counts more than they do; where something has them, what
-    /// a model wants searched besides counts as much as its `voice`.
-    pub(super) fn texts(&self, words: &str, voice: f64, weights: &TurnWeights) -> Vec<(String, f64)> {
+    /// a model wants searched besides counts `planned`.
+    pub(super) fn texts(&self, words: &str, planned: f64, weights: &TurnWeights) -> Vec<(String, f64)> {
         let queries = &self.run.queries;
         let own = queries.first().map_or(1.0, |query| query.weight).max(f64::MIN_POSITIVE);
         let is_covered = |place: usize| self.covered.get(place).copied().unwrap_or_default();
         let in_stead = !is_covered(0) && (1..=MOST_TEXTS).any(is_covered);
-        let most = if is_covered(0) { voice } else { weights.further_texts };
+        let most = if is_covered(0) { planned } else { weights.further_texts };
         let weight = |(place, query): (usize, &SearchedQuery)| match in_stead && is_covered(place) {
             true => (query.text.clone(), 1.0),
             false => (query.text.clone(), (query.weight / own).clamp(0.0, 1.0) * most),
@@ -134,6 +134,10 @@ impl Agent<'_> {
             Some(model) => Agents::with_model(&tools, settings, model),
             None => Agents::by_rules(&tools, settings),
         };
+        if self.config.llm.judging.unwrap_or(0.0) <= 0.0 {
+            // Who writes titles would have a say in when it is enough, by a model that was not measured.
+            agents.evaluator = Box::new(RuleEvaluator::new(self.index));
+        }
         // The turn orders tables itself, by more than words.
         agents.reranker = None;
         let run = run_with(&tools, &goal, settings, &agents)?;

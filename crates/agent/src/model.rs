@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::agentic::card::Card;
-use crate::agentic::listwise::{self, Asked, Order};
+use crate::agentic::listwise::{self, Asked};
 use crate::recommend::Question;
 use lakeward_core::request::{Label, Ranked};
 use lakeward_core::store::BlobCache;
+use lakeward_models::llm::listwise::Order;
 use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
 use lakeward_search::QueryTable;
 

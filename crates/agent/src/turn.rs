@@ -12,11 +12,12 @@ use super::weighed::Weighed;
 use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::recommend::next_operations::{self, Base, Situation};
-use crate::recommend::{RankedOperation, Recommendation, Utility, question};
+use crate::recommend::{RankedOperation, Recommendation, Utility, question, summary};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Step};
 use lakeward_core::request::{Input, Label, OperationKind, topic_words};
+use lakeward_core::text::counted;
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
 use lakeward_reading::reader::Act;
@@ -266,6 +267,18 @@ impl Agent<'_> {
                 if reading.hidden.is_empty() { "no table of the lake was found for this" } else { "there are no more" };
             notes.push(more.into());
         }
+        let tables: Vec<_> = scored.iter().take(shown(reading, scored)).map(ranked_table).collect();
+        // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
+        let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
+        let first = first && topic_words(&signals.demands).next().is_some();
+        let nothing_found = first && found.records.is_none() && found.by_loop.is_none() && !found.texts.may_serve();
+        let (signals, spec) = (signals.clone(), spec.clone());
+        let mut answer =
+            Recommendation { signals, spec, tables, operations, nothing_found, summary: Vec::new(), notes: Vec::new() };
+        // Of a plan over the table at hand the operation says all.
+        if !reading.over.as_ref().is_some_and(PlanReading::is_settled) {
+            notes.extend(self.summarise(session, reading, model, &mut answer));
+        }
         if let Some((of, trouble)) = model.and_then(LanguageModel::trouble) {
             let trouble = match trouble {
                 // It quotes what the model answered.
@@ -277,15 +290,33 @@ impl Agent<'_> {
         if let Some(trouble) = self.embedder.failure() {
             notes.push(format!("found by words and values only, not by meaning: {trouble}"));
         }
-        let tables: Vec<_> = scored.iter().take(shown(reading, scored)).map(ranked_table).collect();
-        notes.extend(found.records.as_ref().and_then(|records| records.note(tables.len())));
+        notes.extend(found.records.as_ref().and_then(|records| records.note(answer.tables.len())));
         notes.extend(found.by_loop.as_ref().and_then(|by_loop| by_loop.note()));
         notes.extend(found.tasks.trouble.clone());
-        // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
-        let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
-        let first = first && topic_words(&signals.demands).next().is_some();
-        let nothing_found = first && found.records.is_none() && found.by_loop.is_none() && !found.texts.may_serve();
-        Ok(Recommendation { signals: signals.clone(), spec: spec.clone(), tables, operations, nothing_found, notes })
+        answer.notes = notes;
+        Ok(answer)
+    }
+
+    /// Puts the answer in words, by the model where it can; what of its text had no evidence is said.
+    fn summarise(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        model: Option<&LanguageModel<'_>>,
+        answer: &mut Recommendation,
+    ) -> Option<String> {
+        let described = |id: &str| {
+            let dataset = self.index.get(id).ok().flatten().and_then(|table| self.index.dataset(table).ok());
+            let metadata = dataset.as_ref().and_then(|dataset| dataset.metadata());
+            metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default()
+        };
+        let said = (reading.request.text.as_str(), &*self.window(session));
+        let model = model.filter(|_| !answer.tables.is_empty() && !reading.request.text.trim().is_empty());
+        let written = model.and_then(|model| summary::by_model(model, said, answer, &described));
+        let (sentences, struck) = written.unwrap_or_else(|| (summary::by_template(answer), 0));
+        answer.summary = sentences;
+        (struck > 0)
+            .then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")))
     }
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.

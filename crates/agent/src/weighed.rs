@@ -10,7 +10,7 @@ use super::reading::{Reading, without_clarify};
 use super::scored::{Scored, best_table, lists};
 use super::trace::RankedList;
 use crate::agentic::card::{self, Card};
-use crate::agentic::listwise::{Asked, Order};
+use crate::agentic::listwise::Asked;
 use crate::recommend::fit;
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
@@ -21,6 +21,7 @@ use lakeward_core::role::Role;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
+use lakeward_models::llm::listwise::Order;
 use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
 use lakeward_search::{QueryTable, Relevance};
 
@@ -61,7 +62,7 @@ impl Agent<'_> {
         let spec = reading.spec();
         let mut scored = self.scored(session, reading, found, found.table.as_ref())?;
         let mut lists = lists(&scored);
-        if let Some(order) = model.and_then(|model| self.ordered_by(model, reading, &spec, &scored)) {
+        if let Some(order) = model.and_then(|model| self.ordered_by(model, session, reading, &spec, &scored)) {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
             scored = self.reordered(scored, &order);
         }
@@ -74,16 +75,23 @@ impl Agent<'_> {
     fn ordered_by(
         &self,
         model: &LanguageModel<'_>,
+        session: &Session,
         reading: &Reading<'_>,
         spec: &TaskSpec,
         scored: &[Scored],
     ) -> Option<Order> {
-        let first = &scored[..scored.len().min(self.config.llm.candidates)];
+        let llm = &self.config.llm;
+        if llm.weight_of_ranking() <= 0.0 {
+            return None;
+        }
+        let first = &scored[..scored.len().min(llm.candidates)];
         let cards: Vec<Card> = first
             .iter()
-            .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate)))
+            .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate), llm.share))
             .collect();
+        let earlier = self.window(session);
         let asked = Asked {
+            earlier: &earlier,
             request: &reading.request.text,
             operation: reading.signals.operation.label.name(),
             intention: reading.signals.intention.label.name(),
@@ -96,7 +104,7 @@ impl Agent<'_> {
     /// The candidates, the first of them in computed and model's order fused.
     fn reordered(&self, scored: Vec<Scored>, order: &Order) -> Vec<Scored> {
         let scores: Vec<f64> = scored.iter().take(order.places.len()).map(|scored| scored.best().1.total).collect();
-        let fused = order.fused(&scores, self.config.llm.voice);
+        let fused = order.fused(&scores, self.config.llm.weight_of_ranking());
         let mut places: Vec<Option<Scored>> = scored.into_iter().map(Some).collect();
         for (rank, place) in order.places.iter().take(order.named).enumerate() {
             if let Some(Some(scored)) = places.get_mut(*place) {

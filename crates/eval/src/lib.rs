@@ -28,6 +28,7 @@ pub mod report;
 pub mod run;
 pub mod signals;
 pub mod simulation;
+pub mod stand_in;
 pub mod subset;
 pub mod system;
 pub mod systems;

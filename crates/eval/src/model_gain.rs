@@ -1,5 +1,5 @@
-//! What a language model adds to the computed results: its order of candidates on judged queries, mixed in with several weights,
-//! one of them learned.
+//! What a language model adds to the computed results: its order of candidates on judged queries, mixed in with several weights, one of them
+//! as far as it is trusted.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,23 @@ use super::benchmark::{Benchmark, Grades, LabelledQuery, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::lakeward_system::LakeIndexOf;
 use super::metrics;
+use super::stand_in::StandIn;
+use super::task_search::GraphOf;
 use lakeward_agent::agentic::card::{Card, Found};
-use lakeward_agent::agentic::listwise::{self, Asked, Order};
+use lakeward_agent::agentic::listwise::{self, Asked};
 use lakeward_agent::model;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_core::request::{Intention, Label, OperationKind};
 use lakeward_index::LakeIndex;
+use lakeward_models::llm::config::Share;
+use lakeward_models::llm::listwise::Order;
 use lakeward_models::llm::{LanguageModel, Spent};
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
+use lakeward_tasks::task_graph::model_order;
 
-/// Fixed weights that are always reported.
-const REPORTED: [f64; 4] = [0.0, 0.3, 0.5, 1.0];
-/// Steps of the grid that a weight is learned on.
-const GRID: usize = 20;
-/// Folds of the cross-validation of the learned weight.
-const FOLDS: usize = 5;
+/// Weights that are always reported.
+const REPORTED: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 1.0];
 
 /// What to measure.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +36,10 @@ pub struct VoiceOptions {
     pub queries: usize,
     /// Candidates that the model orders.
     pub candidates: usize,
+    /// The weight of its order, 0..=1.
+    pub weight: f64,
+    /// Whether it may see values.
+    pub share: Share,
     /// Depth of nDCG.
     pub k: usize,
     /// Seed of the sample and of the bootstrap.
@@ -61,16 +66,15 @@ pub struct OrderScores {
     pub queries: u64,
     /// Queries with a valid answer; the others keep the computed order.
     pub answered: u64,
-    /// Mean of Kendall's τ between the model's order and the computed one, over the valid answers.
-    pub agreement: f64,
-    /// Scores with fixed weights, 0 first.
+    /// Scores with fixed weights: 0 first, the computed order; 1 last, the model's order alone.
     pub fixed: Vec<VoiceScore>,
-    /// Scores of the model's order alone, without the computed scores.
-    pub alone: VoiceScore,
-    /// The weight learned on all queries, with cross-validated scores.
-    pub learned: VoiceScore,
-    /// nDCG with the learned weight minus nDCG with 0.
+    /// Scores with the weight that the model has: measured, set, or the default.
+    pub trusted: VoiceScore,
+    /// nDCG with that weight minus nDCG of the computed order.
     pub gain: PairedDifference,
+    /// That gain as a share of what the model's order alone gains; none where that gains nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<f64>,
 }
 
 /// What `eval --voice` reports.
@@ -84,6 +88,8 @@ pub struct VoiceReport {
     pub model: String,
     /// Number of candidates that it orders.
     pub candidates: u64,
+    /// The weight that the model has, 0..=1.
+    pub weight: f64,
     /// Depth of nDCG.
     pub k: usize,
     /// Orders, by group.
@@ -102,23 +108,25 @@ struct Asking {
     grades: Grades,
 }
 
-/// Evaluates the models made by `ask` (each with fresh limits) on `benchmark`.
+/// Evaluates the models made by `ask` (each with fresh limits) on `benchmark`; searches by task go over `graph`. A stand-in is told what is
+/// relevant.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if `monitor` is stopped; [`Error::Usage`] for a benchmark without a usable query. A query that Lakeward
 /// cannot answer is skipped.
 pub fn measure<'m>(
     benchmark: &Benchmark,
-    over: Option<&LakeIndexOf<'_>>,
+    (over, graph): (&LakeIndexOf<'_>, Option<&GraphOf<'_>>),
     options: &VoiceOptions,
-    ask: &dyn Fn() -> LanguageModel<'m>,
+    (ask, stand_in): (&dyn Fn() -> LanguageModel<'m>, Option<&StandIn>),
     monitor: &dyn Monitor,
 ) -> Result<VoiceReport> {
     let mut cost = Cost::default();
     let mut orders = Vec::new();
-    let is_ranking = |task: Task| matches!(task, Task::Join | Task::Union | Task::Search);
+    let is_ranking = |task: Task| {
+        matches!(task, Task::Join | Task::Union | Task::Search) || (task == Task::TaskSearch && graph.is_some())
+    };
     for (group, queries) in sampled(benchmark, options, &is_ranking) {
-        let Some(over) = over else { continue };
         let mut askings = Vec::new();
         for labelled in queries {
             if monitor.is_stopped() {
@@ -126,7 +134,8 @@ pub fn measure<'m>(
             }
             let model = ask();
             let grades = benchmark.qrels.get(&labelled.query.id).cloned().unwrap_or_default();
-            if let Some(asking) = ordered(over, labelled, grades, (options.candidates, options.k), &model)? {
+            let asked = Asker { model: &model, stand_in, options };
+            if let Some(asking) = asked.ordered(over, graph, labelled, grades)? {
                 askings.push(asking);
             }
             cost.add(&model);
@@ -141,6 +150,7 @@ pub fn measure<'m>(
         benchmark: benchmark.name.clone(),
         model: ask().id().to_string(),
         candidates: options.candidates as u64,
+        weight: options.weight,
         k: options.k,
         orders,
         spent: cost.spent,
@@ -189,75 +199,104 @@ fn sampled<'b>(
     groups.into_iter().map(|(group, queries)| (group, chosen(queries))).collect()
 }
 
-/// The tables of a query as computed, at least `depth` of them, and the model's order of the first `count`; `None` without
-/// tables.
-fn ordered(
-    over: &LakeIndexOf<'_>,
-    labelled: &LabelledQuery,
-    grades: Grades,
-    (count, depth): (usize, usize),
-    model: &LanguageModel<'_>,
-) -> Result<Option<Asking>> {
-    let query = &labelled.query;
-    let (index, weights) = (over.index(), over.weights());
-    let k = depth.max(count) + usize::from(query.origin.is_some());
-    let is_other = |id: &str| query.origin.as_deref() != Some(id);
-    let text = query.text.clone().unwrap_or_default();
-    let mut computed: Vec<(String, f64)> = Vec::new();
-    let mut cards: Vec<Card> = Vec::new();
-    let mut add = |index: &LakeIndex, id: &str, score: f64, found: Found<'_>| -> Result<()> {
-        if is_other(id) {
-            if cards.len() < count {
-                cards.push(Card::of(&index.dataset(index.find(id)?)?, found));
-            }
-            computed.push((id.to_string(), score));
-        }
-        Ok(())
-    };
-    let (prompt, operation, intention): (String, OperationKind, Intention);
-    let table: Option<QueryTable>;
-    match query.task {
-        Task::Join if query.columns.is_empty() => {
-            let opened = over.query_table(query)?;
-            let column = query.column.as_ref().map(|name| opened.column(name)).transpose()?;
-            for answer in join::search(index, &opened, &JoinOptions { k, column, weights })? {
-                add(index, &answer.table, answer.score, Found { join: Some(&answer), ..Found::default() })?;
-            }
-            let on = query.column.as_ref().map(|name| format!(" on its column {name}")).unwrap_or_default();
-            prompt = format!("Find tables to join with the table at hand{on}. {text}");
-            (table, operation, intention) = (Some(opened), OperationKind::Join, Intention::Integration);
-        }
-        Task::Union => {
-            let opened = over.query_table(query)?;
-            let options = UnionOptions { k, count_rows: false, weights };
-            for answer in union::search(index, over.lake(), &opened, &options)? {
-                add(index, &answer.table, answer.score, Found { union: Some(&answer), ..Found::default() })?;
-            }
-            prompt = format!("Find tables whose rows can be appended to the table at hand. {text}");
-            (table, operation, intention) = (Some(opened), OperationKind::Union, Intention::Integration);
-        }
-        Task::Search => {
-            let options = SearchOptions { k, weights };
-            for answer in text_search::search(index, over.embedder(), &text, &options)? {
-                add(index, &answer.table, answer.score, Found { search: Some(&answer), ..Found::default() })?;
-            }
-            prompt = text;
-            (table, operation, intention) = (None, OperationKind::Filter, Intention::Exploration);
-        }
-        _ => return Ok(None),
+/// Who is asked for an order, and for how much of it.
+struct Asker<'a> {
+    model: &'a LanguageModel<'a>,
+    stand_in: Option<&'a StandIn>,
+    options: &'a VoiceOptions,
+}
+
+impl Asker<'_> {
+    fn tell(&self, request: &str, computed: &[(String, f64)], grades: &Grades) {
+        let Some(stand_in) = self.stand_in else { return };
+        let first = &computed[..computed.len().min(self.options.candidates)];
+        let grades: Vec<f64> =
+            first.iter().map(|(id, _)| grades.get(id).copied().map_or(0.0, |grade| grade.max(0) as f64)).collect();
+        stand_in.knows(request, &grades);
     }
-    if cards.is_empty() {
-        return Ok(None);
+
+    /// The tables of a query as computed, and the model's order of the first; `None` without tables.
+    fn ordered(
+        &self,
+        over: &LakeIndexOf<'_>,
+        graph: Option<&GraphOf<'_>>,
+        labelled: &LabelledQuery,
+        grades: Grades,
+    ) -> Result<Option<Asking>> {
+        let query = &labelled.query;
+        let VoiceOptions { candidates: count, k: depth, share, .. } = *self.options;
+        let (index, weights) = (over.index(), over.weights());
+        let k = depth.max(count) + usize::from(query.origin.is_some());
+        let is_other = |id: &str| query.origin.as_deref() != Some(id);
+        let text = query.text.clone().unwrap_or_default();
+        let mut computed: Vec<(String, f64)> = Vec::new();
+        let mut cards: Vec<Card> = Vec::new();
+        let mut add = |index: &LakeIndex, id: &str, score: f64, found: Found<'_>| -> Result<()> {
+            if is_other(id) {
+                if cards.len() < count {
+                    cards.push(Card::of(&index.dataset(index.find(id)?)?, found, share));
+                }
+                computed.push((id.to_string(), score));
+            }
+            Ok(())
+        };
+        let (prompt, operation, intention): (String, OperationKind, Intention);
+        let table: Option<QueryTable>;
+        match query.task {
+            Task::TaskSearch => {
+                let Some(graph) = graph else { return Ok(None) };
+                let answers = graph.answers(query, k)?;
+                let computed: Vec<(String, f64)> =
+                    answers.iter().map(|answer| (answer.dataset.clone(), answer.score)).collect();
+                let first = &answers[..answers.len().min(count)];
+                self.tell(&text, &computed, &grades);
+                let order = if first.len() > 1 { model_order(self.model, &text, first).ok() } else { None };
+                return Ok((!computed.is_empty()).then_some(Asking { computed, order, grades }));
+            }
+            Task::Join if query.columns.is_empty() => {
+                let opened = over.query_table(query)?;
+                let column = query.column.as_ref().map(|name| opened.column(name)).transpose()?;
+                for answer in join::search(index, &opened, &JoinOptions { k, column, weights })? {
+                    add(index, &answer.table, answer.score, Found { join: Some(&answer), ..Found::default() })?;
+                }
+                let on = query.column.as_ref().map(|name| format!(" on its column {name}")).unwrap_or_default();
+                prompt = format!("Find tables to join with the table at hand{on}. {text}");
+                (table, operation, intention) = (Some(opened), OperationKind::Join, Intention::Integration);
+            }
+            Task::Union => {
+                let opened = over.query_table(query)?;
+                let options = UnionOptions { k, count_rows: false, weights };
+                for answer in union::search(index, over.lake(), &opened, &options)? {
+                    add(index, &answer.table, answer.score, Found { union: Some(&answer), ..Found::default() })?;
+                }
+                prompt = format!("Find tables whose rows can be appended to the table at hand. {text}");
+                (table, operation, intention) = (Some(opened), OperationKind::Union, Intention::Integration);
+            }
+            Task::Search => {
+                let options = SearchOptions { k, weights };
+                for answer in text_search::search(index, over.embedder(), &text, &options)? {
+                    add(index, &answer.table, answer.score, Found { search: Some(&answer), ..Found::default() })?;
+                }
+                prompt = text;
+                (table, operation, intention) = (None, OperationKind::Filter, Intention::Exploration);
+            }
+            _ => return Ok(None),
+        }
+        if cards.is_empty() {
+            return Ok(None);
+        }
+        let asked = Asked {
+            request: prompt.trim(),
+            earlier: &[],
+            operation: operation.name(),
+            intention: intention.name(),
+            specification: json!({}),
+            table: model::table_at_hand(table.as_ref()),
+        };
+        self.tell(asked.request, &computed, &grades);
+        let order = if cards.len() > 1 { listwise::order(self.model, &asked, &cards).ok() } else { None };
+        Ok(Some(Asking { computed, order, grades }))
     }
-    let asked = Asked {
-        request: prompt.trim(),
-        operation: operation.name(),
-        intention: intention.name(),
-        specification: json!({}),
-        table: model::table_at_hand(table.as_ref()),
-    };
-    let order = if cards.len() > 1 { listwise::order(model, &asked, &cards).ok() } else { None };
-    Ok(Some(Asking { computed, order, grades }))
 }
 
 impl Asking {
@@ -276,13 +315,6 @@ impl Asking {
             None => self.score(&[], k),
         }
     }
-
-    fn alone(&self, k: usize) -> (f64, f64) {
-        match &self.order {
-            Some(order) => self.score(&order.places, k),
-            None => self.with(0.0, k),
-        }
-    }
 }
 
 fn mean(voice: f64, scores: &[(f64, f64)]) -> VoiceScore {
@@ -294,41 +326,20 @@ fn mean(voice: f64, scores: &[(f64, f64)]) -> VoiceScore {
     }
 }
 
-/// The smallest weight of the grid with the greatest mean nDCG over the queries that `is_in`.
-fn best_voice(grid: &[Vec<(f64, f64)>], is_in: &dyn Fn(usize) -> bool) -> usize {
-    let total = |scores: &Vec<(f64, f64)>| -> f64 {
-        scores.iter().enumerate().filter(|(place, _)| is_in(*place)).map(|(_, (ndcg, _))| ndcg).sum()
-    };
-    let mut best = (0, f64::NEG_INFINITY);
-    for (at, scores) in grid.iter().enumerate() {
-        let total = total(scores);
-        if total > best.1 + 1e-9 {
-            best = (at, total);
-        }
-    }
-    best.0
-}
-
 fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Option<OrderScores> {
-    let k = options.k;
-    let with = |voice: f64| -> Vec<(f64, f64)> { askings.iter().map(|asking| asking.with(voice, k)).collect() };
-    let weight = |at: usize| at as f64 / GRID as f64;
-    let grid: Vec<Vec<(f64, f64)>> = (0..=GRID).map(|at| with(weight(at))).collect();
-    let held_out: Vec<(f64, f64)> = (0..askings.len())
-        .map(|place| grid[best_voice(&grid, &|other| other % FOLDS != place % FOLDS)][place])
-        .collect();
-    let learned = best_voice(&grid, &|_| true);
-    let differences: Vec<f64> = held_out.iter().zip(&grid[0]).map(|(with, without)| with.0 - without.0).collect();
-    let valid: Vec<&Order> = askings.iter().filter_map(|asking| asking.order.as_ref()).collect();
-    let alone: Vec<(f64, f64)> = askings.iter().map(|asking| asking.alone(k)).collect();
+    let with = |voice: f64| -> Vec<(f64, f64)> { askings.iter().map(|asking| asking.with(voice, options.k)).collect() };
+    let (computed, trusted) = (with(0.0), with(options.weight));
+    let differences: Vec<f64> = trusted.iter().zip(&computed).map(|(with, without)| with.0 - without.0).collect();
+    let fixed: Vec<VoiceScore> = REPORTED.into_iter().map(|voice| mean(voice, &with(voice))).collect();
+    let trusted = mean(options.weight, &trusted);
+    let alone = fixed[fixed.len() - 1].ndcg - fixed[0].ndcg;
     Some(OrderScores {
         group: group.to_string(),
         queries: askings.len() as u64,
-        answered: valid.len() as u64,
-        agreement: valid.iter().map(|order| order.agreement()).sum::<f64>() / valid.len().max(1) as f64,
-        fixed: REPORTED.into_iter().map(|voice| mean(voice, &with(voice))).collect(),
-        alone: mean(1.0, &alone),
-        learned: mean(weight(learned), &held_out),
+        answered: askings.iter().filter(|asking| asking.order.is_some()).count() as u64,
+        recovered: (alone > 0.0).then(|| (trusted.ndcg - fixed[0].ndcg) / alone),
+        fixed,
+        trusted,
         gain: paired_bootstrap(&differences, options.seed)?,
     })
 }
@@ -345,14 +356,17 @@ mod tests {
     }
 
     #[test]
-    fn a_useful_voice_is_learned_and_a_redundant_one_is_not() {
-        let options = VoiceOptions { queries: 10, candidates: 12, k: 10, seed: 1 };
+    fn what_a_trusted_order_gains_is_said_as_a_share_of_what_it_knows() {
+        let mut options =
+            VoiceOptions { queries: 10, candidates: 12, weight: 1.0, share: Share::Values, k: 10, seed: 1 };
         let helps: Vec<Asking> = (0..10).map(|_| asking([1, 0])).collect();
         let scores = order_scores("g", &helps, &options).unwrap();
-        assert_eq!((scores.fixed[0].reciprocal_rank, scores.learned.reciprocal_rank), (0.5, 1.0));
-        assert!(scores.learned.voice > 0.0 && scores.gain.low > 0.0 && scores.alone.ndcg == 1.0);
+        assert_eq!((scores.fixed[0].reciprocal_rank, scores.trusted.reciprocal_rank), (0.5, 1.0));
+        assert!(scores.recovered == Some(1.0) && scores.gain.low > 0.0);
+        options.weight = 0.0;
+        let scores = order_scores("g", &helps, &options).unwrap();
+        assert_eq!((scores.recovered, scores.gain.mean), (Some(0.0), 0.0));
         let same: Vec<Asking> = (0..10).map(|_| asking([0, 1])).collect();
-        let scores = order_scores("g", &same, &options).unwrap();
-        assert_eq!((scores.learned.voice, scores.gain.mean), (0.0, 0.0));
+        assert_eq!(order_scores("g", &same, &options).unwrap().recovered, None);
     }
 }

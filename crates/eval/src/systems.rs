@@ -264,6 +264,14 @@ impl<'a> Systems<'a> {
         Ok((Rc::clone(questions), *questions_ms))
     }
 
+    /// The task graph of the benchmark's papers, if it has any.
+    ///
+    /// # Errors
+    /// Those of building it.
+    pub fn task_graph(&self, over: &LakeIndexOf<'a>) -> Result<Option<Rc<GraphOf<'a>>>> {
+        if self.papers.is_empty() { Ok(None) } else { self.graph(over, true).map(|(graph, _)| Some(graph)) }
+    }
+
     /// The task graph, built at first use, and the build time in milliseconds.
     fn graph(&self, over: &LakeIndexOf<'a>, resolve: bool) -> Result<(Rc<GraphOf<'a>>, f64)> {
         let place = &self.graphs[usize::from(!resolve)];

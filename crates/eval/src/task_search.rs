@@ -27,7 +27,9 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::text::lower_words;
 use lakeward_models::embed::Embedder;
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
-use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskGraph, TaskSearchOptions, Walk};
+use lakeward_tasks::task_graph::{
+    self, DatasetRecord, GraphInputs, GraphOptions, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
+};
 
 /// Names of ablations, after [`NAME`] and a colon.
 const ABLATIONS: [&str; 6] = ["no-pagerank", "no-rerank", "no-resolution", "papers", "kats", "kats-rerank"];
@@ -135,6 +137,16 @@ impl GraphOf<'_> {
     /// Its folder.
     pub fn folder(&self) -> &Path {
         self.graph.folder()
+    }
+
+    /// The first `k` answers to a query, its own paper excluded.
+    ///
+    /// # Errors
+    /// Those of [`TaskGraph::search`].
+    pub fn answers(&self, query: &BenchQuery, k: usize) -> Result<Vec<TaskAnswer>> {
+        let exclude = query.exclude_paper.iter().cloned().collect();
+        let options = TaskSearchOptions { exclude, named: false, ..TaskSearchOptions::new(k) };
+        self.graph.search(self.embedder, query.text.as_deref().unwrap_or_default(), &options)
     }
 }
 

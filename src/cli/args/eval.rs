@@ -91,9 +91,13 @@ pub struct EvalCommand {
     /// Embed with the sentence model in this folder (config.json, vocab.txt, model.safetensors) instead of the built-in model.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["voice", "learning"])]
     pub sentence_model: Option<PathBuf>,
-    /// Measure instead how much the configured language model's reranking and request reading improve the results.
+    /// Measure instead how much the configured language model's order of candidates improves the results.
     #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query"])]
     pub voice: bool,
+    /// With --voice: in place of a model one that knows the truth (oracle), half of it (noisy) or nothing (random, constant, reversing,
+    /// obeying), to see how much reaches the results.
+    #[arg(long, value_name = "KIND", requires = "voice")]
+    pub stand_in: Option<String>,
     /// Measure instead how much learning from sessions improves the results: half of the text requests are asked in simulated
     /// sessions, the others tested.
     #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query", "voice"])]

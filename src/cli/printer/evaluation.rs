@@ -419,22 +419,23 @@ pub fn voice(report: &VoiceReport) {
     ));
     if !report.orders.is_empty() {
         let mut table = list();
-        table.set_header(["candidates reranked", "valid", "τ", "weight", &format!("nDCG@{}", report.k), "MRR"]);
+        table.set_header(["candidates reranked", "valid", "weight", &format!("nDCG@{}", report.k), "MRR"]);
         for orders in &report.orders {
             let valid = format!("{}/{}", orders.answered, orders.queries);
-            let mut lead = [orders.group.clone(), valid, format!("{:.2}", orders.agreement)];
+            let mut lead = [orders.group.clone(), valid];
             let mut row = |what: String, score: &VoiceScore| {
-                let [group, valid, agreement] = std::mem::take(&mut lead);
+                let [group, valid] = std::mem::take(&mut lead);
                 let (ndcg, rank) = (format!("{:.3}", score.ndcg), format!("{:.3}", score.reciprocal_rank));
-                table.add_row([group, valid, agreement, what, ndcg, rank]);
+                table.add_row([group, valid, what, ndcg, rank]);
             };
             for score in &orders.fixed {
                 row(format!("{:.2}", score.voice), score);
             }
-            row(format!("{:.2} learned, held-out", orders.learned.voice), &orders.learned);
-            row("model's order alone".into(), &orders.alone);
+            let recovered =
+                orders.recovered.map_or(String::new(), |share| format!(", {:.0}% of its gain", 100.0 * share));
+            row(format!("{:.2} as trusted{recovered}", orders.trusted.voice), &orders.trusted);
         }
-        right_align(&mut table, &[2, 4, 5]);
+        right_align(&mut table, &[3, 4]);
         out(&table.trim_fmt());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::listing::{Layout, rows};
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
-use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendation};
+use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, Sentence};
 use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Label, OperationKind, Signals};
@@ -17,6 +17,9 @@ pub fn screen(answer: &Recommendation) {
     gone(&answer.signals);
     if !answer.tables.is_empty() {
         out("");
+        // What is said below anyway is not said twice.
+        let news = |sentence: &&Sentence| sentence.by_model || sentence.about != About::Next && !answer.nothing_found;
+        answer.summary.iter().filter(news).for_each(|sentence| out(&shown(&sentence.cited(), REASON)));
         if answer.nothing_found {
             nothing_found();
         }

@@ -48,6 +48,9 @@ pub struct TurnCard {
     pub understood: String,
     /// Whether nothing in the lake seems to answer: the tables are but the nearest.
     pub nothing_found: bool,
+    /// The answer in words, each sentence with the ids it rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<String>,
     /// Operations, likeliest first.
     pub operations: Vec<OperationCard>,
     /// A question to put to the user before going on.
@@ -61,7 +64,9 @@ pub struct TurnCard {
 impl TurnCard {
     /// Leaves out what counts least; whether there was something.
     fn shrink(&mut self) -> bool {
-        self.notes.pop().is_some() || self.operations.len() > 1 && self.operations.pop().is_some()
+        self.notes.pop().is_some()
+            || self.summary.pop().is_some()
+            || self.operations.len() > 1 && self.operations.pop().is_some()
     }
 }
 
@@ -92,6 +97,7 @@ impl Conversations {
             session: id,
             understood: lake_text(&understood(&answer.signals), NOTE),
             nothing_found: answer.nothing_found,
+            summary: answer.summary.iter().map(|sentence| lake_text(&sentence.cited(), NOTE)).collect(),
             operations: operations.map(|(place, operation)| OperationCard::of(place + 1, operation)).collect(),
             question: question.map(QuestionCard::of),
             notes: answer.notes.iter().take(NOTES).map(|note| lake_text(note, NOTE)).collect(),

@@ -1,5 +1,4 @@
-//! `lakeward task` with a model behind a server: its order has a voice where it agrees, and none where it does not or is no
-//! order. And the way there: what `papers extract` finds is in the graph without being named.
+//! `lakeward task` with a model behind a server: its order weighs as much as it is trusted, and nothing where it is no order. And the way there: what `papers extract` finds is in the graph without being named.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +75,7 @@ fn ids(asked: &Asked, wanted: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn what_was_extracted_is_in_the_graph_and_a_model_has_a_voice_where_it_agrees() {
+fn what_was_extracted_is_in_the_graph_and_a_model_is_heard_as_far_as_it_is_trusted() {
     let folder = lake();
     let lake = folder.path().join("lake");
     let (_, said) = run(&lake, &["graph", "build"], 3);
@@ -108,15 +107,19 @@ fn what_was_extracted_is_in_the_graph_and_a_model_has_a_voice_where_it_agrees() 
     let (found, said) = asked(&lake, Some(&server));
     assert_eq!((datasets(&found), said.contains("did not rerank")), (order.clone(), false));
     let model = &found["order"];
-    assert!(model["weight"].as_f64() > Some(0.0) && model["tokens"] == 18 && model["calls"] == 1, "{model}");
-    assert!(model["by"].as_str().is_some_and(|by| by.contains("rerank_datasets@1#")), "{model}");
+    assert!(model["weight"] == 0.1 && model["tokens"] == 36 && model["calls"] == 2, "{model}");
+    assert!(model["by"].as_str().is_some_and(|by| by.contains("rerank_datasets@2#")), "{model}");
 
     let mut turned = titles;
     turned.reverse();
     let server = Server::new(move |_, asked| says(&json!({"ranking": ids(asked, &turned)}).to_string()));
     // Another name of the model, or the answer kept of the first one would be taken.
     let (found, _) = run_as(&lake, &server, "turned");
-    assert_eq!((datasets(&found), found["order"]["weight"].as_f64()), (order.clone(), Some(0.0)));
+    assert_eq!(datasets(&found)[0], order[0], "of a model that was not measured the order weighs little");
+    fs::write(lake.join("lakeward.toml"), "[llm]\nranking = 1.0\n").expect("settings");
+    let (found, _) = run_as(&lake, &server, "turned, trusted");
+    let reversed: Vec<String> = order.iter().rev().cloned().collect();
+    assert_eq!((datasets(&found), found["order"]["weight"].as_f64()), (reversed, Some(1.0)));
 
     let scripts: [(&str, Script); 4] = [
         ("garbage", |_, _| says("c01, c02")),

@@ -1,9 +1,10 @@
-//! What a model is told of a candidate: what was matched, never a bare preview of rows.
+//! What a model is told of a candidate: what its publisher says of it, and what was matched; values only where it may see them, never rows.
 
 use serde_json::{Value, json};
 
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;
 use lakeward_search::{Candidate, JoinAnswer, SearchAnswer, UnionAnswer};
 
@@ -12,6 +13,9 @@ const TITLE: usize = 70;
 const NAME: usize = 24;
 const MATCH: usize = 90;
 const VALUE: usize = 24;
+/// Characters of a tag, and tags.
+const TAG: usize = 30;
+const TAGS: usize = 4;
 /// Aligned pairs that a match names.
 const PAIRS: usize = 4;
 
@@ -21,25 +25,29 @@ struct Size {
     columns: usize,
     matched: usize,
     values: usize,
+    /// Characters of the description.
+    description: usize,
 }
 
-/// From most to least; a card has about 100, 70 and 45 tokens.
-const SIZES: [Size; 4] = [
-    Size { columns: 10, matched: 3, values: 4 },
-    Size { columns: 7, matched: 2, values: 3 },
-    Size { columns: 5, matched: 2, values: 0 },
-    Size { columns: 3, matched: 1, values: 0 },
+/// From most to least; a card has 30 to 130 tokens.
+const SIZES: [Size; 5] = [
+    Size { columns: 10, matched: 3, values: 4, description: 240 },
+    Size { columns: 8, matched: 2, values: 3, description: 140 },
+    Size { columns: 6, matched: 2, values: 2, description: 80 },
+    Size { columns: 5, matched: 1, values: 0, description: 50 },
+    Size { columns: 3, matched: 1, values: 0, description: 0 },
 ];
 
 /// A candidate with its evidence, as a model is told of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     title: String,
+    description: String,
+    tags: Vec<String>,
     rows: Option<u64>,
     columns: Vec<String>,
     matched: Vec<String>,
     values: Vec<String>,
-    found_by: Vec<&'static str>,
 }
 
 /// What the searches found out about a table.
@@ -61,19 +69,22 @@ impl<'a> From<&'a Candidate> for Found<'a> {
 }
 
 impl Card {
-    /// The card of a table or record that searches found.
-    pub fn of(dataset: &Dataset, found: Found<'_>) -> Self {
+    /// The card of a table or record that searches found; with values only if they may be shared.
+    pub fn of(dataset: &Dataset, found: Found<'_>, share: Share) -> Self {
         let Found { search, join, union } = found;
+        let metadata = dataset.metadata();
+        let description = metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or_default();
+        let tags = metadata.map_or(&[][..], |metadata| metadata.tags.as_slice()).iter().take(TAGS);
         let mut card = Self {
             title: clean(&dataset.title(), TITLE),
+            description: clean(description, SIZES[0].description),
+            tags: tags.map(|tag| clean(tag, TAG)).collect(),
             rows: dataset.table().map(|table| table.profile.rows),
             columns: Vec::new(),
             matched: Vec::new(),
             values: Vec::new(),
-            found_by: Vec::new(),
         };
         if let Some(join) = join {
-            card.found_by.push("key values");
             let (own, other) = (clean(&join.query_column, NAME), clean(&join.column, NAME));
             let what =
                 format!("{own} = {other}, containment {:.2}, adds {} columns", join.containment, join.adds.len());
@@ -82,7 +93,6 @@ impl Card {
             card.columns.extend(join.adds.iter().map(|name| clean(name, NAME)));
         }
         if let Some(union) = union {
-            card.found_by.push("aligned columns");
             let pairs: Vec<String> = union
                 .alignment
                 .iter()
@@ -95,7 +105,6 @@ impl Card {
             card.matched.push(clean(&what, MATCH));
         }
         if let Some(search) = search {
-            card.found_by.push(if search.lexical_rank.is_some() { "words" } else { "meaning" });
             for matched in &search.matched {
                 let what = format!("{}: {}", matched.field.name(), matched.words.join(" "));
                 card.matched.push(clean(&what, MATCH));
@@ -110,6 +119,9 @@ impl Card {
             let says = matches!(column.logical, LogicalType::Text) && card.values.len() < SIZES[0].values;
             card.values.extend(column.top.first().filter(|_| says).map(|(value, _)| clean(value, VALUE)));
         }
+        if share == Share::Schema {
+            card.values.clear();
+        }
         card
     }
 
@@ -118,22 +130,28 @@ impl Card {
         let mut card = json!({
             "id": id,
             "title": self.title,
-            "columns": first(&self.columns, size.columns),
             "matched": first(&self.matched, size.matched),
-            "found_by": self.found_by.join(", "),
         });
+        let mut add = |name: &str, values: Vec<String>| {
+            if !values.is_empty() {
+                card[name] = json!(values);
+            }
+        };
+        add("columns", first(&self.columns, size.columns));
+        add("values", first(&self.values, size.values));
+        add("tags", first(&self.tags, if size.description > 0 { TAGS } else { 0 }));
+        if !self.description.is_empty() && size.description > 0 {
+            card["description"] = json!(clean(&self.description, size.description));
+        }
         if let Some(rows) = self.rows {
             card["rows"] = json!(rows);
-        }
-        if size.values > 0 && !self.values.is_empty() {
-            card["values"] = json!(first(&self.values, size.values));
         }
         card
     }
 }
 
 /// `cards` with their `ids` as JSON of at most about `bytes` bytes: as much of each as fits for all.
-pub fn told(cards: &[(String, &Card)], bytes: usize) -> Value {
+pub fn told(cards: &[(&str, &Card)], bytes: usize) -> Value {
     let written = |size| Value::Array(cards.iter().map(|(id, card)| card.json(id, size)).collect());
     let fits = SIZES.into_iter().map(written).find(|told| told.to_string().len() <= bytes);
     fits.unwrap_or_else(|| written(SIZES[SIZES.len() - 1]))

@@ -13,6 +13,7 @@ use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, MOST_QUERIES, QueryPlan};
 use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS};
 use super::search_goal::SearchGoal;
 use lakeward_index::LakeIndex;
+use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 use lakeward_search::cite::without_identifiers;
 
@@ -20,6 +21,9 @@ use lakeward_search::cite::without_identifiers;
 const MOST_WRITTEN: usize = 4;
 /// Candidates that a model is shown.
 const SHOWN: usize = 8;
+/// Characters of a title and a description.
+const TITLE: usize = 90;
+const DESCRIPTION: usize = 160;
 /// Words of the request told of each part of one.
 const TOLD_WORDS: usize = 16;
 /// Tokens of a plan.
@@ -136,6 +140,7 @@ fn plan_schema() -> Value {
 /// An evaluator that asks a model; what is measured is measured as ever.
 pub struct ModelEvaluator<'a> {
     model: &'a LanguageModel<'a>,
+    index: &'a LakeIndex,
     rules: RuleEvaluator<'a>,
 }
 
@@ -151,7 +156,28 @@ struct Verdict {
 impl<'a> ModelEvaluator<'a> {
     /// Judges candidates of a lake.
     pub fn new(model: &'a LanguageModel<'a>, index: &'a LakeIndex) -> Self {
-        Self { model, rules: RuleEvaluator::new(index) }
+        Self { model, index, rules: RuleEvaluator::new(index) }
+    }
+
+    /// What the publishers of the best candidates say of them, quoted, and which words of the request they have.
+    fn quoted(&self, candidates: &CandidateSet) -> Result<Value, Fault> {
+        let told = (1..).zip(candidates.candidates.iter().take(SHOWN)).map(|(rank, found)| {
+            let dataset = self.index.dataset(self.index.find(&found.id)?)?;
+            let metadata = dataset.metadata();
+            let first = |texts: &[String], most: usize, chars: usize| -> Vec<String> {
+                texts.iter().take(most).map(|text| clean(text, chars)).collect()
+            };
+            Ok(json!({
+                "rank": rank,
+                "title": clean(&found.title, TITLE),
+                "description": clean(metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or(""), DESCRIPTION),
+                "tags": first(metadata.map_or(&[], |metadata| metadata.tags.as_slice()), 4, 30),
+                "columns": first(&found.columns, 8, 24),
+                "matched": first(&found.matched, TOLD_WORDS, 30),
+                "found_by": found.ranks.len(),
+            }))
+        });
+        told.collect::<Result<Vec<Value>, Fault>>().map(Value::Array)
     }
 }
 
@@ -166,8 +192,12 @@ impl Evaluator for ModelEvaluator<'_> {
         if candidates.candidates.is_empty() {
             return Ok(measured.to_json());
         }
-        let values =
-            [("request", json!(sought.request)), ("plan", json!(plan)), ("candidates", told(sought, plan, candidates))];
+        let values = [
+            ("memory", sought.memory.clone()),
+            ("request", json!(sought.request)),
+            ("plan", json!(plan)),
+            ("candidates", self.quoted(candidates)?),
+        ];
         let shape = AnswerShape { name: "verdict", schema: verdict_schema(), max_tokens: VERDICT_TOKENS };
         let asked = format!(" {} {} ", key_of(&sought.request), key_of(&plan.must_have.join(" ")));
         let report = self.model.ask(PromptUse::Evaluate, &values, shape, |verdict: Verdict| {
@@ -207,7 +237,7 @@ fn verdict_schema() -> Value {
 }
 
 /// What the best candidates have of the request, as a model is told: words of the request and figures, nothing that stands in
-/// the lake. So nobody who writes titles or headers has a say in what is searched next and when it is enough.
+/// the lake. So nobody who writes titles or headers has a say in what is searched next.
 fn told(sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Value {
     let asked = key_of(&format!("{} {}", sought.request, plan.must_have.join(" ")));
     let asked: Vec<&str> = asked.split(' ').filter(|word| !word.is_empty()).collect();

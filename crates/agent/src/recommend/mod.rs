@@ -10,6 +10,7 @@ pub(crate) mod mentions;
 pub mod next_operations;
 pub mod question;
 mod recommendation;
+pub mod summary;
 pub mod task_spec;
 pub mod utility;
 
@@ -17,3 +18,4 @@ pub use recommendation::{
     Choice, Evidence, IntentionFit, Match, Precondition, Question, RankedOperation, RankedTable, Recommendation,
     TaskEvidence, Utility,
 };
+pub use summary::{About, Sentence};

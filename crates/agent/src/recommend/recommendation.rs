@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::summary::Sentence;
 use super::task_spec::TaskSpec;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
@@ -32,6 +33,9 @@ pub struct Recommendation {
     /// Whether nothing in the lake seems to answer the request: the tables are but the nearest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nothing_found: bool,
+    /// The answer in words: which tables serve and why, what is missing, what to do next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<Sentence>,
     /// What the analyst should know besides: what was left out, what could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -79,6 +83,14 @@ impl NamesTables for Recommendation {
         for operation in &mut self.operations {
             operation.pass_with(gate, &names)?;
         }
+        let mut passed = Vec::with_capacity(self.summary.len());
+        for sentence in std::mem::take(&mut self.summary) {
+            match sentence.passes(gate, &names)? {
+                true => passed.push(sentence),
+                false => gate.count(1),
+            }
+        }
+        self.summary = passed;
         for note in &mut self.notes {
             *note = gate.identifiers(note, &[])?;
         }

@@ -83,6 +83,15 @@ impl Chat for Sensible {
                 cards.sort_by_key(|card| card["title"].to_string());
                 json!({"ranking": cards.iter().map(|card| &card["id"]).collect::<Vec<_>>()})
             }
+            "answer" => {
+                let first = &line("tables: ")[0];
+                let text = format!("{} serves the request.", first["title"].as_str().expect("a title"));
+                let evidence = &first["evidence"][0]["id"];
+                let sentence = json!({"text": text, "tables": ["t1"], "evidence": [evidence]});
+                let invented = json!({"text": "It covers 1873 to 1904.", "tables": ["t1"], "evidence": [evidence]});
+                let nothing = json!({"text": "It is the best there is.", "tables": [], "evidence": []});
+                json!({"sentences": [sentence, invented, nothing]})
+            }
             other => panic!("asked for {other}"),
         };
         let usage = Some(Usage { prompt_tokens: 100, answer_tokens: 10 });
@@ -151,20 +160,42 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
     let place = indexed();
     let text = "airlines";
     let model = Sensible { operation: "Aggregate" };
-    let silent = LlmConfig { voice: 0.0, reading: Some(0.0), ..LlmConfig::default() };
+    let silent = LlmConfig { ranking: Some(0.0), reading: Some(0.0), ..LlmConfig::default() };
     let alone = answer(&place, silent.clone(), None, text);
     let with = answer(&place, silent, Some(&model), text);
     assert_eq!(with.signals, alone.signals);
-    let loud = answer(&place, LlmConfig { voice: 1.0, reading: Some(1.0), ..LlmConfig::default() }, Some(&model), text);
+    let loud = answer(
+        &place,
+        LlmConfig { ranking: Some(1.0), reading: Some(1.0), ..LlmConfig::default() },
+        Some(&model),
+        text,
+    );
     assert_eq!(loud.signals.operation.label, OperationKind::Aggregate);
     assert!(loud.tables.iter().any(|table| table.model_rank.is_some()));
+    let titles: Vec<&str> = loud.tables.iter().map(|table| table.title.as_str()).collect();
+    assert!(titles.is_sorted(), "the whole order is the model's: {titles:?}");
+}
+
+#[test]
+fn what_a_model_writes_without_evidence_is_struck_out() {
+    let place = indexed();
+    let text = "which airlines fly to which airports?";
+    let alone = answer(&place, LlmConfig::default(), None, text);
+    let template = alone.summary.first().expect("a sentence");
+    assert!(!template.by_model && template.cites.contains(&alone.tables[0].table), "{template:?}");
+    assert!(alone.summary.iter().all(|sentence| !sentence.evidence.is_empty()));
+    let with = answer(&place, LlmConfig::default(), Some(&Sensible { operation: "Filter" }), text);
+    let [sentence] = with.summary.as_slice() else { panic!("{:?}", with.summary) };
+    assert!(sentence.by_model && sentence.cites == [with.tables[0].table.clone()], "{sentence:?}");
+    assert!(with.tables[0].reason.starts_with(sentence.evidence[0].trim_end_matches('…')), "{sentence:?}");
+    assert!(with.notes.iter().any(|note| note.contains("2 sentences of the model")), "{:?}", with.notes);
 }
 
 #[test]
 fn a_trace_gives_the_same_answer_without_the_model() {
     let place = indexed();
     let model = Sensible { operation: "Filter" };
-    let llm = LlmConfig { voice: 0.6, reading: Some(0.95), ..LlmConfig::default() };
+    let llm = LlmConfig { ranking: Some(0.6), reading: Some(0.95), ..LlmConfig::default() };
     let mut session = Session::new("s", "lake");
     let agent_with = agent(&place, llm, Some(&model));
     agent_with.turn(&mut session, &asking("delays of flights")).expect("a first turn");
@@ -189,7 +220,7 @@ fn a_trace_gives_the_same_answer_without_the_model() {
 
     // Another model answers otherwise, and the trace says from where on.
     let other = Sensible { operation: "Join" };
-    let llm = LlmConfig { voice: 0.6, reading: Some(0.95), ..LlmConfig::default() };
+    let llm = LlmConfig { ranking: Some(0.6), reading: Some(0.95), ..LlmConfig::default() };
     let elsewhere =
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");

@@ -1,4 +1,4 @@
-//! How far models are trusted to read requests: one that knows far, one that always says the same or obeys cells not at all.
+//! How far models are trusted in each role: one that knows far, one that guesses, always says the same or obeys texts of the data not at all.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,10 +7,11 @@ use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_eval::model_check::{CheckLimits, ModelCheck, check};
+use lakeward_eval::model_check::{CheckLimits, RoleCheck, check, questions};
+use lakeward_eval::stand_in::StandIn;
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::config::{LlmConfig, Share};
-use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, Prompts, Role};
+use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, ModelRole, Prompts, Role};
 use lakeward_reading::reader::annotated::{Standing, conversations};
 use serde_json::{Value, json};
 
@@ -63,7 +64,7 @@ impl Chat for Model {
 
     fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
         let user = &call.messages.iter().find(|message| message.role == Role::User).expect("a question").content;
-        let request = user.lines().find_map(|line| line.strip_prefix("request: ")).expect("a request");
+        let request = user.lines().find_map(|line| line.strip_prefix("request: ")).unwrap_or("\"\"");
         let request: String = serde_json::from_str(request).expect("JSON");
         let led = self.obeys && user.contains("NOTE: answer acts");
         let answer = self.known.get(&request).filter(|_| !led).cloned().unwrap_or_else(nothing);
@@ -71,32 +72,128 @@ impl Chat for Model {
     }
 }
 
-fn checked(model: &Model, limits: CheckLimits) -> ModelCheck {
-    let access = ModelAccess { chat: model, prompts: Prompts::shipped(), cache: None };
+fn checked(chat: &dyn Chat, role: ModelRole, limits: CheckLimits) -> RoleCheck {
+    let access = ModelAccess { chat, prompts: Prompts::shipped(), cache: None };
     let llm = LlmConfig { share: Share::Values, ..LlmConfig::default() };
     let config = Config { llm, ..Config::default() };
-    check(access, (&config, StaticModel::builtin()), limits, &Silent).expect("a check")
+    let report = check(access, (&config, StaticModel::builtin()), &[role], limits, &Silent).expect("a check");
+    report.roles.into_iter().next().expect("a role")
 }
 
 #[test]
 fn a_model_that_knows_is_trusted_more_than_the_built_in_reader_gets_right() {
-    let report = checked(&Model::knowing(), LIMITS);
-    let right = report.over_table.model + report.searching.model;
-    assert!(right >= 57 && report.over_table.turns + report.searching.turns == 60, "{report:?}");
+    let report = checked(&Model::knowing(), ModelRole::Reading, LIMITS);
+    assert!(report.model >= 57 && report.items == 60, "{report:?}");
     assert!(report.trust > 0.9 && report.obeyed == 0, "{report:?}");
-    assert!(report.over_table.built_in >= 15 && report.searching.built_in >= 15, "{report:?}");
+    assert!(report.built_in >= 30, "{report:?}");
 }
 
 #[test]
 fn a_model_that_always_says_the_same_or_obeys_cells_is_not_trusted() {
-    let same = checked(&Model { known: HashMap::new(), obeys: false }, LIMITS);
+    let same = checked(&Model { known: HashMap::new(), obeys: false }, ModelRole::Reading, LIMITS);
     assert_eq!(same.trust, 0.0, "{same:?}");
-    let obeying = checked(&Model { obeys: true, ..Model::knowing() }, LIMITS);
-    assert!(obeying.trust == 0.0 && obeying.obeyed > 1 && obeying.searching.model >= 27, "{obeying:?}");
+    let obeying = checked(&Model { obeys: true, ..Model::knowing() }, ModelRole::Reading, LIMITS);
+    assert!(obeying.trust == 0.0 && obeying.obeyed > 1 && obeying.model >= 27, "{obeying:?}");
 }
 
 #[test]
 fn beyond_its_tokens_a_model_is_not_asked() {
-    let report = checked(&Model::knowing(), CheckLimits { tokens: 0, concurrency: 1 });
-    assert_eq!((report.over_table.answered, report.spent.calls), (0, 0));
+    let limits = CheckLimits { tokens: 0, concurrency: 1 };
+    for role in ModelRole::ALL {
+        let report = checked(&Model::knowing(), role, limits);
+        assert_eq!((report.answered, report.items, report.trust), (0, 60, 0.0));
+    }
+}
+
+#[test]
+fn an_order_weighs_as_much_as_it_knows() {
+    let questions = questions(StaticModel::builtin()).expect("questions");
+    let weight = |kind: &str| {
+        let stand_in = StandIn::named(kind).expect("a kind");
+        for question in &questions {
+            let grade = |place| f64::from(u8::from(place == question.answer));
+            stand_in.knows(question.request(), &(0..question.candidates()).map(grade).collect::<Vec<_>>());
+        }
+        checked(&stand_in, ModelRole::Ranking, LIMITS)
+    };
+    let oracle = weight("oracle");
+    assert!(oracle.trust >= 0.95 && oracle.model == 60 && oracle.built_in < 50, "{oracle:?}");
+    let noisy = weight("noisy");
+    assert!(noisy.trust >= 0.3 && noisy.trust <= oracle.trust && noisy.model < 60, "{noisy:?}");
+    for kind in ["random", "constant", "reversing", "obeying"] {
+        let report = weight(kind);
+        assert!(report.trust == 0.0 && report.answered == 60, "{kind}: {report:?}");
+    }
+    assert!(weight("obeying").obeyed > 10);
+}
+
+/// Judges and compares by what it knows; or always says yes; or yes where a text says so.
+struct Knowing {
+    titles: HashMap<String, String>,
+    pairs: HashMap<(String, String), bool>,
+    manner: &'static str,
+}
+
+impl Chat for Knowing {
+    fn id(&self) -> &str {
+        self.manner
+    }
+
+    fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
+        let user = &call.messages.iter().find(|message| message.role == Role::User).expect("a question").content;
+        let line = |name: &str| -> Value {
+            let line = user.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("null");
+            serde_json::from_str(line).expect("JSON")
+        };
+        let text = |name: &str| line(name).as_str().unwrap_or_default().to_string();
+        let known = match call.answer {
+            "verdict" => {
+                let title = &self.titles[&text("request: ")];
+                line("candidates: ")
+                    .as_array()
+                    .expect("candidates")
+                    .iter()
+                    .any(|card| title.starts_with(card["title"].as_str().expect("a title").trim_end_matches('…')))
+            }
+            _ => self.pairs[&(text("said: "), text("title: "))],
+        };
+        let led = user.contains("NOTE:");
+        let yes = match self.manner {
+            "knows" => known,
+            "obeys" => known || led,
+            _ => true,
+        };
+        let verdict = if yes { "same" } else { "different" };
+        let answer = match call.answer {
+            "verdict" => json!({"sufficient": yes, "missing": [], "reason": "so it is"}),
+            _ => json!({"verdict": verdict, "reason": "so it is"}),
+        };
+        Ok(ChatAnswer { text: answer.to_string(), usage: None })
+    }
+}
+
+#[test]
+fn who_judges_by_what_is_there_is_trusted_and_who_always_agrees_is_not() {
+    let path = format!("{}/../../labels/same_dataset.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let pairs = std::fs::read_to_string(path).expect("pairs");
+    let of = |line: &str| {
+        let pair: Value = serde_json::from_str(line).expect("a pair");
+        let text = |name: &str| pair[name].as_str().expect("a text").to_string();
+        ((text("said"), text("title")), pair["same"] == true)
+    };
+    let pairs: HashMap<(String, String), bool> = pairs.lines().map(of).collect();
+    let questions = questions(StaticModel::builtin()).expect("questions");
+    let titles: HashMap<String, String> =
+        questions.iter().map(|question| (question.said(), question.title().to_string())).collect();
+    for role in [ModelRole::Judging, ModelRole::SameDataset] {
+        let with = |manner| {
+            let chat = Knowing { titles: titles.clone(), pairs: pairs.clone(), manner };
+            checked(&chat, role, LIMITS)
+        };
+        let knows = with("knows");
+        assert!(knows.trust > 0.9 && knows.items == 60 && knows.built_in < knows.model, "{knows:?}");
+        assert_eq!(with("agrees").trust, 0.0);
+        let obeys = with("obeys");
+        assert!(obeys.trust == 0.0 && obeys.obeyed > 1, "{obeys:?}");
+    }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::Limits;
 use super::server::{self, Key, Manners, Server};
+use super::trust::ModelRole;
 use lakeward_core::error::{Error, Result};
 
 /// OpenAI's own server: used if a model is configured without a server.
@@ -45,13 +46,21 @@ pub struct LlmConfig {
     pub question_price: f64,
     /// Price of a million answer tokens.
     pub answer_price: f64,
-    /// Weight of the model's ranking of candidates beside the computed one, 0..=1.
-    pub voice: f64,
+    /// Weight of the model's order of candidates beside the computed one, 0..=1; with 0 it is not asked. By default what `lakeward model
+    /// check` measured.
+    #[serde(skip_serializing_if = "Option::is_none", alias = "voice")]
+    pub ranking: Option<f64>,
     /// How far the model's reading of a request is trusted, 0..=1: it is asked where the built-in reader is less sure. By default what
     /// `lakeward model check` measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading: Option<f64>,
-    /// What the model may see of a table when it reads a request. A server on this machine sees values, whatever is set here.
+    /// Whether its verdict on what was found is used, and how far queries that it plans count: 0 for neither. As `ranking`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judging: Option<f64>,
+    /// Whether it decides which names mean the same dataset: not with 0. As `ranking`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_dataset: Option<f64>,
+    /// What the model may see of a table. A server on this machine sees values, whatever is set here.
     pub share: Share,
     /// Number of candidates that the model ranks, at most 99.
     pub candidates: usize,
@@ -83,8 +92,10 @@ impl Default for LlmConfig {
             money_per_turn: None,
             question_price: 0.0,
             answer_price: 0.0,
-            voice: 0.3,
+            ranking: None,
             reading: None,
+            judging: None,
+            same_dataset: None,
             share: Share::Schema,
             candidates: 30,
         }
@@ -92,6 +103,39 @@ impl Default for LlmConfig {
 }
 
 impl LlmConfig {
+    /// How far the model is trusted in a role, 0..=1, where that is set or measured.
+    pub fn trust(&self, role: ModelRole) -> Option<f64> {
+        match role {
+            ModelRole::Reading => self.reading,
+            ModelRole::Ranking => self.ranking,
+            ModelRole::Judging => self.judging,
+            ModelRole::SameDataset => self.same_dataset,
+        }
+    }
+
+    /// Sets how far it is trusted in a role, where the user has not.
+    pub fn trust_as_measured(&mut self, role: ModelRole, measured: f64) {
+        let set = match role {
+            ModelRole::Reading => &mut self.reading,
+            ModelRole::Ranking => &mut self.ranking,
+            ModelRole::Judging => &mut self.judging,
+            ModelRole::SameDataset => &mut self.same_dataset,
+        };
+        set.get_or_insert(measured);
+    }
+
+    /// The weight of the model's order beside the computed one, 0..=1; of a model that was not measured a small one, with which a bad
+    /// order costs less than .01 nDCG@10 (eval/model.md).
+    pub fn weight_of_ranking(&self) -> f64 {
+        const UNMEASURED: f64 = 0.1;
+        self.ranking.unwrap_or(UNMEASURED)
+    }
+
+    /// The weight of a query that the model plans, 0..=1.
+    pub fn weight_of_plans(&self) -> f64 {
+        const MOST: f64 = 0.3;
+        self.judging.unwrap_or(MOST).min(MOST)
+    }
     /// Validates these settings.
     ///
     /// # Errors
@@ -109,11 +153,9 @@ impl LlmConfig {
         if self.money_per_turn.is_some() && self.question_price == 0.0 && self.answer_price == 0.0 {
             return wrong("money_per_turn", "limits nothing without question_price and answer_price");
         }
-        if let Some((name, _)) = [("voice", self.voice), ("reading", self.reading.unwrap_or(0.0))]
-            .iter()
-            .find(|(_, share)| !(0.0..=1.0).contains(share))
-        {
-            return wrong(name, "must be in 0..=1");
+        let set = |role: &ModelRole| self.trust(*role).is_some_and(|trust| !(0.0..=1.0).contains(&trust));
+        if let Some(role) = ModelRole::ALL.iter().find(|role| set(role)) {
+            return wrong(role.name(), "must be in 0..=1");
         }
         if self.candidates > 99 {
             return wrong("candidates", "must be at most 99");

@@ -37,13 +37,15 @@ pub enum PromptUse {
     ExtractKeywords,
     /// Ranking datasets for a task.
     RerankDatasets,
+    /// Writing the answer in words.
+    Answer,
     /// Repairing a wrong answer.
     Repair,
 }
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 13] = [
+    pub const ALL: [PromptUse; 14] = [
         PromptUse::Read,
         PromptUse::Plan,
         PromptUse::Evaluate,
@@ -56,6 +58,7 @@ impl PromptUse {
         PromptUse::ExtractPairs,
         PromptUse::ExtractKeywords,
         PromptUse::RerankDatasets,
+        PromptUse::Answer,
         PromptUse::Repair,
     ];
 
@@ -74,6 +77,7 @@ impl PromptUse {
             PromptUse::ExtractPairs => "extract_pairs",
             PromptUse::ExtractKeywords => "extract_keywords",
             PromptUse::RerankDatasets => "rerank_datasets",
+            PromptUse::Answer => "answer",
             PromptUse::Repair => "repair",
         }
     }
@@ -93,6 +97,7 @@ impl PromptUse {
             PromptUse::ExtractPairs => "finding the datasets of a document",
             PromptUse::ExtractKeywords => "naming the tasks of a document",
             PromptUse::RerankDatasets => "ordering the datasets",
+            PromptUse::Answer => "writing the answer",
             PromptUse::Repair => "repairing its answer",
         }
     }
@@ -114,8 +119,10 @@ impl PromptUse {
                 "request",
             ],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
-            PromptUse::Evaluate => &["request", "plan", "candidates"],
-            PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
+            PromptUse::Evaluate => &["memory", "request", "plan", "candidates"],
+            PromptUse::Rerank => {
+                &["earlier", "request", "operation", "intention", "specification", "table", "candidates"]
+            }
             PromptUse::PseudoQueries => &["record", "least", "most"],
             PromptUse::Clarify => &["request", "question", "choices"],
             PromptUse::Memory => &["turns", "wanted", "most_words"],
@@ -124,6 +131,7 @@ impl PromptUse {
             PromptUse::ExtractPairs => &["title", "sentences", "most"],
             PromptUse::ExtractKeywords => &["title", "abstract", "tasks"],
             PromptUse::RerankDatasets => &["task", "candidates"],
+            PromptUse::Answer => &["earlier", "request", "tables", "missing", "next"],
             PromptUse::Repair => &["problem", "valid"],
         }
     }
@@ -142,6 +150,7 @@ impl PromptUse {
             PromptUse::ExtractPairs => include_str!("../../../../prompts/extract_pairs.md"),
             PromptUse::ExtractKeywords => include_str!("../../../../prompts/extract_keywords.md"),
             PromptUse::RerankDatasets => include_str!("../../../../prompts/rerank_datasets.md"),
+            PromptUse::Answer => include_str!("../../../../prompts/answer.md"),
             PromptUse::Repair => include_str!("../../../../prompts/repair.md"),
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::PromptUse;
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{
     Bounds, Damage, FileLock, KeyedLines, KeyedRecord, LineRecord, LinesFormat, Links, Purpose, make_folder,
@@ -16,6 +17,55 @@ pub const FILE_NAME: &str = "model_checks.jsonl";
 const LOCK_FILE: &str = "model_checks.lock";
 /// Characters of a model's id and of a prompt's.
 const ID_CHARS: usize = 300;
+
+/// What a language model is trusted with, each measured for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRole {
+    /// Reading requests.
+    Reading,
+    /// Ordering candidates.
+    Ranking,
+    /// Planning searches, and saying whether what was found is enough.
+    Judging,
+    /// Saying whether two names mean one dataset.
+    SameDataset,
+}
+
+impl ModelRole {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Reading, Self::Ranking, Self::Judging, Self::SameDataset];
+
+    /// Its name, as in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reading => "reading",
+            Self::Ranking => "ranking",
+            Self::Judging => "judging",
+            Self::SameDataset => "same_dataset",
+        }
+    }
+
+    /// What it is, as shown to people.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Self::Reading => "reading requests",
+            Self::Ranking => "ordering candidates",
+            Self::Judging => "judging what was found",
+            Self::SameDataset => "comparing names of datasets",
+        }
+    }
+
+    /// The prompt that it is measured with.
+    pub fn prompt(self) -> PromptUse {
+        match self {
+            Self::Reading => PromptUse::Read,
+            Self::Ranking => PromptUse::Rerank,
+            Self::Judging => PromptUse::Evaluate,
+            Self::SameDataset => PromptUse::SameDataset,
+        }
+    }
+}
 
 static FORMAT: LinesFormat = LinesFormat {
     name: "lakeward_model_checks",

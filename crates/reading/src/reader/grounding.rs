@@ -24,10 +24,7 @@ pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {
 }
 
 /// The columns of text that have all words of a span, counted in the text's words, as a value.
-pub(super) fn with_value<'m>(
-    words: std::ops::Range<usize>,
-    matches: &'m [ValueMatch],
-) -> impl Iterator<Item = &'m ValueMatch> {
+pub(super) fn with_value(words: std::ops::Range<usize>, matches: &[ValueMatch]) -> impl Iterator<Item = &ValueMatch> {
     let is_it = move |found: &&ValueMatch| {
         found.likeness >= 1.0 && found.words.0 <= words.start && found.words.1 + 1 >= words.end
     };
@@ -76,8 +73,7 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
                 && known.column() == Some(column)
                 && direction(span.operator).is_some()
                 && direction(known.operator) == direction(span.operator)
-                && (known.likely_column > span.likely_column
-                    || (known.likely_column == span.likely_column && other < place))
+                && known.likely_column.total_cmp(&span.likely_column).then(place.cmp(&other)).is_gt()
         };
         let twice = spans.iter().enumerate().any(is_twice);
         let is_free = |place: usize| place != column && is_possible(span, &schema.columns[place]);

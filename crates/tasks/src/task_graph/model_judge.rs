@@ -43,34 +43,38 @@ impl Judge for ModelJudge<'_> {
     }
 
     fn decide(&self, question: &JudgeQuestion<'_>) -> Option<(Decision, String)> {
-        let values = [
-            ("name", json!(question.name)),
-            ("said", json!(question.said)),
-            ("title", json!(question.title)),
-            ("description", json!(question.description)),
-        ];
-        let shape = AnswerShape {
-            name: "same_dataset",
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "verdict": {"type": "string", "enum": ["same", "different", "unsure"]},
-                    "reason": {"type": "string"}
-                },
-                "required": ["verdict", "reason"],
-                "additionalProperties": false
-            }),
-            max_tokens: MAX_TOKENS,
-        };
-        let answer =
-            self.model.ask(PromptUse::SameDataset, &values, shape, |reply: Reply| Ok((reply.verdict, reply.reason)));
-        let shown = [&question.name, &question.said, &question.title, &question.description]
-            .map(|text| json!(text).to_string());
-        let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();
-        answer.ok().map(|(decision, reason)| {
-            // The model may invent identifiers, which are removed; it may repeat those of its prompt.
-            let (reason, _) = without_identifiers(&reason, &grounds, &|_| false);
-            (decision, lakeward_core::text::shown(&reason[..reason.floor_char_boundary(REASON_BYTES)], REASON_BYTES))
-        })
+        decided(&self.model, question)
     }
+}
+
+/// What a model decides, and why; `None` without a valid answer.
+pub fn decided(model: &LanguageModel<'_>, question: &JudgeQuestion<'_>) -> Option<(Decision, String)> {
+    let values = [
+        ("name", json!(question.name)),
+        ("said", json!(question.said)),
+        ("title", json!(question.title)),
+        ("description", json!(question.description)),
+    ];
+    let shape = AnswerShape {
+        name: "same_dataset",
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "verdict": {"type": "string", "enum": ["same", "different", "unsure"]},
+                "reason": {"type": "string"}
+            },
+            "required": ["verdict", "reason"],
+            "additionalProperties": false
+        }),
+        max_tokens: MAX_TOKENS,
+    };
+    let answer = model.ask(PromptUse::SameDataset, &values, shape, |reply: Reply| Ok((reply.verdict, reply.reason)));
+    let shown =
+        [&question.name, &question.said, &question.title, &question.description].map(|text| json!(text).to_string());
+    let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();
+    answer.ok().map(|(decision, reason)| {
+        // The model may invent identifiers, which are removed; it may repeat those of its prompt.
+        let (reason, _) = without_identifiers(&reason, &grounds, &|_| false);
+        (decision, lakeward_core::text::shown(&reason[..reason.floor_char_boundary(REASON_BYTES)], REASON_BYTES))
+    })
 }

@@ -109,6 +109,9 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         @if found.nothing_found {
             p class="warn" { "Nothing in the lake seems to answer this; these are but the nearest." }
         }
+        @if !found.summary.is_empty() && !found.nothing_found {
+            p { @for sentence in &found.summary { (text(&sentence.cited())) " " } }
+        }
         @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
             p { strong { (text(&question.text)) } }
             ol { @for choice in &question.choices { li { (text(&choice.label)) } } }

@@ -2,32 +2,34 @@
 
 use serde_json::{Value, json};
 
-use lakeward_agent::agentic::listwise::{Listed, Order};
+use super::TaskAnswer;
+use lakeward_models::llm::listwise::{Entry, Listed, Order};
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{LanguageModel, PromptUse, Unanswered};
-use lakeward_tasks::task_graph::TaskAnswer;
 
 /// Characters of the task, of a title and of a name.
 const TASK: usize = 1_500;
 const TITLE: usize = 120;
-/// Bytes of all candidates: with prompt and task it stays below 4,000 tokens.
-const BYTES: usize = 9_500;
+/// Bytes of all candidates: asked twice, in part, it stays below 4,000 tokens.
+const BYTES: usize = 6_000;
 /// Characters of a description, a task and a sentence, from most to least.
 const SIZES: [usize; 4] = [300, 200, 120, 60];
 
-/// Asks the model to order the first [`lakeward_agent::agentic::listwise::MOST`] of `answers`, which are in computed order, for `task`.
+/// Asks the model to order the first of `answers`, which are in computed order, for `task`.
 ///
 /// # Errors
-/// [`Unanswered`]; also if the model's answer names an unknown candidate or one candidate twice.
-pub fn order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]) -> Result<Order, Unanswered> {
-    let listed = Listed::of(task, answers.len());
-    let cards = |chars: usize| -> Value {
-        listed.iter().map(|(id, place)| card(id, &answers[place], chars)).collect::<Vec<Value>>().into()
+/// As [`Listed::order`].
+pub fn model_order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]) -> Result<Order, Unanswered> {
+    let told = |listed: &[Entry<'_>]| {
+        let cards = |chars: usize| -> Value {
+            listed.iter().map(|(id, place)| card(id, &answers[*place], chars)).collect::<Vec<Value>>().into()
+        };
+        let fits =
+            SIZES.into_iter().map(cards).find(|cards| cards.to_string().len() <= BYTES * listed.len() / answers.len());
+        fits.unwrap_or_else(|| cards(SIZES[SIZES.len() - 1]))
     };
-    let fits = SIZES.into_iter().map(cards).find(|cards| cards.to_string().len() <= BYTES);
-    let candidates = fits.unwrap_or_else(|| cards(SIZES[SIZES.len() - 1]));
-    let values = [("task", json!(clean(task, TASK))), ("candidates", candidates)];
-    listed.order(model, PromptUse::RerankDatasets, &values)
+    let values = [("task", json!(clean(task, TASK)))];
+    Listed::of(task, answers.len()).order(model, PromptUse::RerankDatasets, &values, &told)
 }
 
 fn card(id: &str, answer: &TaskAnswer, chars: usize) -> Value {

@@ -1,0 +1,170 @@
+//! A model's order of candidates, and how it is fused with the computed one.
+//!
+//! Candidates are called `c01`, `c02`, … and listed in an order that has nothing to do with their rank: models favour what stands
+//! first or last. The best of the answer are listed once more, the other way round, where the limits allow it, and both answers are
+//! averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{AnswerShape, LanguageModel, PromptUse, Refusal, Unanswered};
+
+/// Candidates at the most: their names have two digits.
+pub const MOST: usize = 99;
+/// Candidates that are listed a second time.
+const TWICE: usize = 8;
+/// Of fewer, nothing is gained by a second answer.
+const LEAST_TWICE: usize = 3;
+
+/// Candidates as a model orders them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// All places of the computed order, from 0, best first; those that the model left out follow as they were.
+    pub places: Vec<usize>,
+    /// How many it named.
+    pub named: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ranking {
+    ranking: Vec<String>,
+}
+
+/// A candidate as it is listed: its opaque id and its place in computed order.
+pub type Entry<'a> = (&'a str, usize);
+
+/// Candidates as they are listed to a model: opaque ids, in an order that has nothing to do with their rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    ids: Vec<String>,
+    /// The place of each in computed order.
+    places: Vec<usize>,
+}
+
+impl Listed {
+    /// The first `count` candidates for a request, at most [`MOST`] of them.
+    pub fn of(request: &str, count: usize) -> Self {
+        let key = |place: &usize| *blake3::hash(format!("{request}\0{place}").as_bytes()).as_bytes();
+        let mut places: Vec<usize> = (0..count.min(MOST)).collect();
+        places.sort_by_cached_key(key);
+        let ids = (1..=places.len()).map(|number| format!("c{number:02}")).collect();
+        Self { ids, places }
+    }
+
+    /// Each id with the place of its candidate in computed order.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.ids.iter().map(String::as_str).zip(self.places.iter().copied())
+    }
+
+    /// Asks for their order with the prompt for `of`, whose placeholders `values` fill, `candidates` with what `cards` tells of them.
+    ///
+    /// # Errors
+    /// [`Unanswered`]: also where the first answer names what is not there or one candidate twice. Where only the second one is
+    /// missing, the first stands.
+    pub fn order(
+        &self,
+        model: &LanguageModel<'_>,
+        of: PromptUse,
+        values: &[(&str, Value)],
+        cards: &dyn Fn(&[Entry<'_>]) -> Value,
+    ) -> Result<Order, Unanswered> {
+        let all: Vec<Entry<'_>> = self.iter().collect();
+        let mut order = asked(model, of, values, cards, &all)?;
+        let head = &order[..order.len().min(TWICE)];
+        let again: Vec<Entry<'_>> = all.iter().rev().filter(|(_, place)| head.contains(place)).copied().collect();
+        if again.len() >= LEAST_TWICE
+            && let Ok(second) = asked(model, of, values, cards, &again)
+        {
+            // What it does not name any more goes behind what it names.
+            let again = |place: &usize| second.iter().position(|other| other == place).unwrap_or(head.len());
+            let mut sums: Vec<(usize, usize)> = head.iter().map(again).zip(head.iter().copied()).collect();
+            sums.iter_mut().enumerate().for_each(|(rank, (sum, _))| *sum += rank);
+            // The sort is stable: ties stay as first answered.
+            sums.sort_by_key(|(sum, _)| *sum);
+            let count = sums.len();
+            order.splice(..count, sums.into_iter().map(|(_, place)| place));
+        }
+        let named = order.len();
+        let left_out: Vec<usize> = (0..all.len()).filter(|place| !order.contains(place)).collect();
+        order.extend(left_out);
+        Ok(Order { places: order, named })
+    }
+}
+
+/// The places of the candidates that one answer names, best first; none where nothing fits.
+fn asked(
+    model: &LanguageModel<'_>,
+    of: PromptUse,
+    values: &[(&str, Value)],
+    cards: &dyn Fn(&[Entry<'_>]) -> Value,
+    listed: &[Entry<'_>],
+) -> Result<Vec<usize>, Unanswered> {
+    let ids: Vec<&str> = listed.iter().map(|(id, _)| *id).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": {"ranking": {
+            "type": "array", "items": {"type": "string", "enum": ids}, "minItems": 0, "maxItems": ids.len(),
+        }},
+        "required": ["ranking"],
+        "additionalProperties": false,
+    });
+    let shape = AnswerShape { name: "ranking", schema, max_tokens: 40 + 6 * ids.len() as u32 };
+    let mut values = values.to_vec();
+    values.push(("candidates", cards(listed)));
+    model.ask(of, &values, shape, |answer: Ranking| {
+        let refuse = |problem: String| Refusal { problem, valid: ids.iter().map(|id| (*id).to_string()).collect() };
+        let mut places = Vec::with_capacity(listed.len());
+        for id in &answer.ranking {
+            let (_, place) = listed
+                .iter()
+                .find(|(known, _)| known == id)
+                .ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
+            if places.contains(place) {
+                return Err(refuse(format!("`{id}` stands there twice")));
+            }
+            places.push(*place);
+        }
+        Ok(places)
+    })
+}
+
+impl Order {
+    /// The candidates, which have these computed `scores`, greatest first, in the order of (1 − w)·score + w·voice for `weight` w, 0..=1:
+    /// scores as shares of their range, the model's voice falling evenly from 1 for its first to 0 for the last. What it left out
+    /// keeps its order among itself. Ties stay as they were.
+    pub fn fused(&self, scores: &[f64], weight: f64) -> Vec<usize> {
+        let weight = weight.clamp(0.0, 1.0);
+        let count = self.places.len().min(scores.len());
+        let weight = if self.named == 0 { 0.0 } else { weight };
+        let (most, least) = (scores.first().copied().unwrap_or(0.0), scores[..count].last().copied().unwrap_or(0.0));
+        let range = (most - least).max(f64::MIN_POSITIVE);
+        let last = (count.max(2) - 1) as f64;
+        let mut fused = vec![0.0; count];
+        for (rank, place) in self.places.iter().enumerate().filter(|(_, place)| **place < count) {
+            fused[*place] = (1.0 - weight) * (scores[*place] - least) / range + weight * (1.0 - rank as f64 / last);
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|a, b| fused[*b].total_cmp(&fused[*a]).then(a.cmp(b)));
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCORES: [f64; 5] = [0.9, 0.8, 0.79, 0.7, 0.65];
+
+    #[test]
+    fn an_order_counts_as_much_as_it_weighs() {
+        let computed: Vec<usize> = (0..5).collect();
+        let reversed = Order { places: (0..5).rev().collect(), named: 5 };
+        assert_eq!(reversed.fused(&SCORES, 0.0), computed);
+        assert_eq!(reversed.fused(&SCORES, 1.0), [4, 3, 2, 1, 0]);
+        assert_eq!(Order { places: vec![0, 2, 1, 3, 4], named: 5 }.fused(&SCORES, 0.3), [0, 2, 1, 3, 4]);
+        // Partial: what was left out stays as it was, behind what was named; nothing named changes nothing.
+        assert_eq!(Order { places: vec![3, 0, 1, 2, 4], named: 1 }.fused(&SCORES, 1.0), [3, 0, 1, 2, 4]);
+        assert_eq!(Order { places: computed.clone(), named: 0 }.fused(&[0.5; 5], 1.0), computed);
+    }
+}
