@@ -280,6 +280,7 @@ mod tests {
         older.as_object_mut().unwrap().remove("columns");
         older["records"].as_object_mut().unwrap().remove("stated_demand");
         older["records"]["title"] = 3.0.into();
+        older["calibration"] = serde_json::json!({"about": 6.4, "ahead": 3.5, "behind": 50.0, "offset": 3.6});
         std::fs::write(&path, older.to_string()).unwrap();
         let (read, shipped) = (RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
         let records = RecordWeights { title: 3.0, ..shipped.records };

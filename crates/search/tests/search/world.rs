@@ -8,6 +8,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{BuiltIn, Embedder};
 use lakeward_search::world::pack;
+use lakeward_search::{RankingWeights, SearchAnswer};
 use serde_json::{Value, json};
 
 /// Of which every one is read again by the check.
@@ -68,4 +69,19 @@ fn the_file_has_what_the_datasets_are_about() {
         let differing = row(one).iter().zip(rows[one.0]).filter(|(now, kept)| now != kept).count();
         assert!(differing <= rows[one.0].len() / 20, "row {} was made by another model, or of other labels", one.0);
     }
+}
+
+#[test]
+fn what_a_table_says_that_nobody_described_counts_twice() {
+    let may_serve = |relevance: f64, coverage: f64, of_bare: f64| {
+        let answer = json!({
+            "table": "t", "title": "t", "score": 0.1, "relevance": relevance, "cosine": 0.2, "matched": [], "sampled": false, "columns": [],
+            "reason": "", "features": {"coverage": coverage, "coverage_of_bare": of_bare}
+        });
+        let answer: SearchAnswer = serde_json::from_value(answer).expect("an answer");
+        answer.may_serve(&RankingWeights::shipped().calibration)
+    };
+    assert!(may_serve(0.2, 0.0, 0.0) && may_serve(0.1, 0.8, 0.0));
+    assert!(!may_serve(0.1, 0.5, 0.0) && may_serve(0.1, 0.5, 0.5));
+    assert!(!may_serve(0.1, 0.3, 0.3));
 }
