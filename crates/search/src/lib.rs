@@ -26,6 +26,7 @@ pub mod task_search;
 pub mod text_search;
 pub mod union;
 pub mod weights;
+pub mod world;
 
 pub use candidates::{Candidate, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
 pub use candidates::{SearchedText, TableAnswers, TableRequest, TextAnswers, TextRequest};

@@ -15,6 +15,7 @@ use super::query_table::sample_words;
 use super::ranker::features;
 use super::request_words::RequestWords;
 use super::weights::{CalibrationWeights, RankingWeights};
+use super::world;
 use crate::cite::{Gate, NamesTables};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
@@ -95,6 +96,8 @@ struct SearchCandidate {
     /// Whether the text is its id, file name or title: it comes before all others whatever its score.
     exact: bool,
     features: SearchFeatures,
+    /// The cosine with what it is about, also where that counts for less as nobody described the table.
+    about: f64,
     lexical_rank: Option<u32>,
     dense_rank: Option<u32>,
     lexical: LexicalEvidence,
@@ -160,9 +163,11 @@ pub struct SearchAnswer {
 }
 
 impl SearchAnswer {
-    /// Whether it may be what is asked for: it is likely enough, or says the words of the request.
+    /// Whether it may be what is asked for: it is likely enough, or says the words of the request. What a table says that nobody
+    /// described counts twice: its cells are all there is to know.
     pub fn may_serve(&self, weights: &CalibrationWeights) -> bool {
-        self.relevance.is_none_or(|relevance| relevance >= weights.least) || self.features.coverage >= weights.said
+        self.relevance.is_none_or(|relevance| relevance >= weights.least)
+            || self.features.coverage + self.features.coverage_of_bare >= weights.said
     }
 }
 
@@ -274,8 +279,11 @@ fn search_in_words(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
-    let mut ranked = ranked(index, embedder, text, options)?;
-    let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
+    let (mut ranked, query) = ranked(index, embedder, text, options)?;
+    let calibration = query.about.as_ref().map(|about| {
+        let world = text_encoder(index, embedder).and_then(|encoder| world::nearest(encoder, about));
+        Calibration::of(&ranked, world, &options.weights.calibration)
+    });
     let also = put_copies_together(index, &mut ranked, options.k)?;
     ranked.truncate(options.k);
     let mut answers = Vec::with_capacity(ranked.len());
@@ -297,14 +305,13 @@ fn ranked(
     embedder: &dyn Embedder,
     text: &str,
     options: &SearchOptions<'_>,
-) -> Result<Vec<(f64, SearchCandidate)>> {
+) -> Result<(Vec<(f64, SearchCandidate)>, DenseQuery)> {
     let weights = weights_for(index, embedder, options.weights);
-    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
-        .into_iter()
-        .map(|candidate| (weights.score(&candidate.features), candidate))
-        .collect();
+    let (candidates, query) = candidates(index, embedder, text, options)?;
+    let mut ranked: Vec<(f64, SearchCandidate)> =
+        candidates.into_iter().map(|candidate| (weights.score(&candidate.features), candidate)).collect();
     sort(&mut ranked);
-    Ok(ranked)
+    Ok((ranked, query))
 }
 
 /// The `k` tables that answer `text` best, with their scores, best first.
@@ -314,7 +321,7 @@ pub(super) fn ranked_tables(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<(f64, TableRef)>> {
-    let ranked = ranked(index, embedder, text, options)?;
+    let (ranked, _) = ranked(index, embedder, text, options)?;
     Ok(ranked.into_iter().take(options.k).map(|(score, candidate)| (score, candidate.table)).collect())
 }
 
@@ -356,8 +363,8 @@ fn tell_what_is_missing(index: &LakeIndex, text: &str, answers: &mut [SearchAnsw
     Ok(())
 }
 
-/// How likely the answers of one search serve. Which cosine is a good one differs from request to request and from lake to lake, so
-/// what counts is the best one and how far it is ahead of the others; then how far an answer is behind the best.
+/// How likely the answers of one search serve. Which cosine is a good one differs from request to request, so what counts is the best
+/// one beside that of the [nearest of many datasets](world); then how far an answer is behind the best.
 struct Calibration<'w> {
     weights: &'w CalibrationWeights,
     /// The log-odds of the best answer.
@@ -367,16 +374,12 @@ struct Calibration<'w> {
 }
 
 impl<'w> Calibration<'w> {
-    /// That of a ranking.
-    fn of(ranked: &[(f64, SearchCandidate)], weights: &'w CalibrationWeights) -> Self {
-        let mut about: Vec<f64> =
-            ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.features.about).collect();
-        about.sort_by(|a, b| b.total_cmp(a));
-        let nearest = about.first().copied().unwrap_or(0.0);
-        let tenth = about.get(9).or(about.last()).copied().unwrap_or(0.0);
+    /// That of a ranking for a request that is this near to the world, -1..=1.
+    fn of(ranked: &[(f64, SearchCandidate)], world: Option<f64>, weights: &'w CalibrationWeights) -> Self {
+        let about = ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.about).fold(0.0, f64::max);
         Self {
             weights,
-            best: weights.about * nearest + weights.ahead * (nearest - tenth) - weights.offset,
+            best: weights.about * about - weights.world * world.unwrap_or(weights.usual_world) - weights.offset,
             score: ranked.iter().map(|(score, _)| *score).fold(0.0, f64::max),
         }
     }
@@ -397,7 +400,7 @@ pub fn candidates_with_features(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<(String, SearchFeatures)>> {
-    let candidates = candidates(index, embedder, text, options)?;
+    let (candidates, _) = candidates(index, embedder, text, options)?;
     candidates.iter().map(|candidate| Ok((index.id(candidate.table)?.to_string(), candidate.features))).collect()
 }
 
@@ -495,7 +498,7 @@ fn candidates(
     embedder: &dyn Embedder,
     text: &str,
     options: &SearchOptions<'_>,
-) -> Result<Vec<SearchCandidate>> {
+) -> Result<(Vec<SearchCandidate>, DenseQuery)> {
     let SearchOptions { k, weights } = *options;
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
@@ -530,7 +533,7 @@ fn candidates(
         }
     }
     let found = FoundTables { named, notes, lexical_ranks: ranks_by_words, dense_ranks };
-    looked_at(index, &lexical, &query, &tables, &found)
+    Ok((looked_at(index, &lexical, &query, &tables, &found)?, query))
 }
 
 /// `tables` with what they are scored by.
@@ -553,6 +556,7 @@ fn looked_at(
         };
         let cosine = |vectors: &VectorSet| cosine_with(vectors, &query.words);
         let about = query.about.as_ref().zip(segment.meanings.as_ref());
+        let nearness = about.map_or(Ok(0.0), |(vector, meanings)| cosine_with(&meanings.0, vector))?;
         let (values, held) = found.named.of(table);
         let note = found.notes.get(&table);
         let described = lexical.described || note.is_some();
@@ -566,8 +570,7 @@ fn looked_at(
             headers_said: lexical.headers_said,
             phrases: lexical.phrases,
             values,
-            about: about.map_or(Ok(0.0), |(vector, meanings)| cosine_with(&meanings.0, vector))?
-                * if lexical.described { 1.0 } else { BARE },
+            about: nearness * if lexical.described { 1.0 } else { BARE },
             words_about: reach * lexical.words_about.max(share),
             phrases_in_reach: lexical.phrases * if described { reach } else { BARE },
             values_in_reach: values * if described { reach } else { BARE },
@@ -579,7 +582,8 @@ fn looked_at(
             meaning_of_content: cosine(&segment.vectors.contents)?,
         };
         // Of what a note is about the table is, too, where the texts are read by one model.
-        let about = if query.about.is_some() { features.about.max(near) } else { features.about };
+        let near = if query.about.is_some() { near } else { 0.0 };
+        let about = features.about.max(near);
         let mut lexical = lexical;
         if note.is_some_and(|note| note.exact) {
             lexical.matched.insert(0, FieldMatch { field: LexicalField::Title, words: Vec::new(), exact: true });
@@ -588,6 +592,7 @@ fn looked_at(
             table,
             exact: lexical.matched.iter().any(|matched| matched.exact),
             features: SearchFeatures { about, ..features },
+            about: nearness.max(near),
             lexical_rank: found.lexical_ranks.get(&table).copied(),
             dense_rank: found.dense_ranks.get(&table).copied(),
             noted: note.is_some_and(|note| note.share > 0.0 || note.exact || note.cosine > 0.0 && note.cosine >= about),
@@ -599,7 +604,7 @@ fn looked_at(
 }
 
 fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
-    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted } = candidate;
+    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted, .. } = candidate;
     let dataset = index.dataset(table)?;
     let columns = &index.segment(table.segment)?.columns;
     let mut named_values = Vec::new();

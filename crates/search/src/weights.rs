@@ -53,7 +53,7 @@ macro_rules! section {
 use section;
 
 /// The version of the file that this program writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Files from this version on are read, too.
 const OLDEST: u32 = 1;
 /// Longest file that is read.
@@ -176,6 +176,11 @@ impl RankingWeights {
             value["search"] = serde_json::to_value(Self::shipped().search)?;
         }
         if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
+            // What a request was compared with before it was compared with the world belongs to other weights.
+            let before = |calibration: &&mut Value| calibration.get("world").is_none();
+            if let Some(calibration) = value.get_mut("calibration").filter(before) {
+                *calibration = serde_json::to_value(Self::shipped().calibration)?;
+            }
             fill(&mut value, &serde_json::from_str(SHIPPED)?);
         }
         serde_json::from_value(value)
@@ -257,7 +262,7 @@ mod tests {
             std::fs::write(&path, SHIPPED.replacen(from, to, 1)).unwrap();
             RankingWeights::load(&path).unwrap_err().to_string()
         };
-        assert!(wrong("\"version\": 3", "\"version\": 7").contains("version 7"));
+        assert!(wrong("\"version\": 4", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
         let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
@@ -275,6 +280,7 @@ mod tests {
         older.as_object_mut().unwrap().remove("columns");
         older["records"].as_object_mut().unwrap().remove("stated_demand");
         older["records"]["title"] = 3.0.into();
+        older["calibration"] = serde_json::json!({"about": 6.4, "ahead": 3.5, "behind": 50.0, "offset": 3.6});
         std::fs::write(&path, older.to_string()).unwrap();
         let (read, shipped) = (RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
         let records = RecordWeights { title: 3.0, ..shipped.records };

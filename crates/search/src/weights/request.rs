@@ -27,8 +27,10 @@ section! {
     CalibrationWeights in calibration {
         /// The best cosine of the request and what a table is about.
         about: f64,
-        /// How far that is ahead of the tenth best.
-        ahead: f64,
+        /// That of the request and the nearest of many datasets that the lake need not have ([`crate::world`]), taken off …
+        world: f64,
+        /// … which is this where the model's vectors are not those of the datasets, -1..=1.
+        usual_world: f64,
         /// How far the answer's score is behind the best one's, taken off.
         behind: f64,
         /// Taken off whatever the answer.
