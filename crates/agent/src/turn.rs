@@ -313,7 +313,8 @@ impl Agent<'_> {
         let said = (reading.request.text.as_str(), &*self.window(session));
         let model = model.filter(|_| !answer.tables.is_empty() && !reading.request.text.trim().is_empty());
         let written = model.and_then(|model| summary::by_model(model, said, answer, &described));
-        let (sentences, struck) = written.unwrap_or_else(|| (summary::by_template(answer), 0));
+        let (sentences, struck) =
+            written.unwrap_or_else(|| (summary::by_template(answer, reading.working.is_some()), 0));
         answer.summary = sentences;
         (struck > 0)
             .then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")))

@@ -379,7 +379,7 @@ fn wanted_of(wish: &TableWish, partners: &[Scored]) -> Vec<String> {
 /// in full where its table is called by the others ("country name" in a table of countries).
 fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer) -> (f64, Vec<String>) {
     let mut columns = Vec::new();
-    let mut sum = 0.0;
+    let (mut sum, mut counted) = (0.0, 0);
     let (id, title) = (candidate.dataset.id().as_str(), candidate.dataset.title());
     let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.column == column.name);
     for phrase in wanted {
@@ -399,16 +399,23 @@ fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer)
                 words.iter().zip(&rest).map(|(word, rest)| rest * word.likeness(&name).max(word.short_form(&name)));
             whole.max(ONE_WORD * by_word.fold(0.0, f64::max))
         };
-        let columns_added = candidate.dataset.columns().iter().filter(|column| !is_key(column));
-        let best = columns_added.map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let (keys, added): (Vec<&ColumnProfile>, Vec<&ColumnProfile>) =
+            candidate.dataset.columns().iter().partition(|column| is_key(column));
+        let of_keys = keys.into_iter().map(&like).fold(0.0, f64::max);
+        let best = added.into_iter().map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((likeness, column)) = best {
+            // What the key is called is not wanted besides ("for each country").
+            if of_keys > likeness {
+                continue;
+            }
             sum += likeness;
+            counted += 1;
             if likeness >= WANTED_COLUMN && !columns.contains(&column.name) {
                 columns.push(column.name.clone());
             }
         }
     }
-    if wanted.is_empty() { (0.0, columns) } else { (sum / wanted.len() as f64, columns) }
+    (sum / f64::from(counted.max(1)), columns)
 }
 
 /// The share of the keys that are named for which a candidate has a column, 1 where none is named.

@@ -213,7 +213,10 @@ pub(crate) fn requested_columns(
     candidate: &Candidate,
 ) -> Vec<String> {
     let Some(answer) = &candidate.join else { return Vec::new() };
-    let asked = |name: &String| wanted.iter().any(|wanted| name_likeness(wanted, name) >= least);
+    let likeness = |wanted: &String, name: &String| name_likeness(wanted, name);
+    let is_spelt = |wanted: &String| answer.adds.iter().any(|name| likeness(wanted, name) >= 1.0);
+    let enough = |wanted: &String| if is_spelt(wanted) { 1.0 } else { least };
+    let asked = |name: &String| wanted.iter().any(|wanted| likeness(wanted, name) >= enough(wanted));
     let columns: Vec<String> = answer.adds.iter().filter(|name| asked(name)).cloned().collect();
     if !columns.is_empty() {
         return columns;

@@ -30,6 +30,8 @@ const TELLING: usize = 4;
 const EQUAL: f64 = 0.9;
 /// … and below this one it does not come near.
 const BEHIND: f64 = 0.75;
+/// A table is likely to serve from this utility on.
+const LIKELY: f64 = 0.5;
 /// Tables that a template names.
 const NAMED: usize = 3;
 
@@ -113,9 +115,10 @@ fn next(answer: &Recommendation) -> Option<(String, Vec<String>)> {
     (!says.trim().is_empty()).then(|| (says, first.table.iter().cloned().collect()))
 }
 
-/// The answer by template.
-pub fn by_template(answer: &Recommendation) -> Vec<Sentence> {
-    let Some(best) = answer.tables.first() else { return Vec::new() };
+/// The answer by template: of tables that are likely to serve only, and not where something is done with the table at hand.
+pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
+    let alone = answer.operations.first().is_none_or(|operation| !operation.kind.combines());
+    let Some(best) = answer.tables.first().filter(|_| !(is_at_hand && alone)) else { return Vec::new() };
     let sentence = |about, text: String, cites: Vec<String>, evidence: Vec<String>| Sentence {
         text,
         about,
@@ -129,6 +132,7 @@ pub fn by_template(answer: &Recommendation) -> Vec<Sentence> {
     let second = answer.tables.get(1);
     let text = match (answer.nothing_found, named.split_last(), second) {
         (true, ..) => format!("Nothing in the lake seems to answer this; `{}` comes nearest.", best.table),
+        _ if best.utility.total < LIKELY => format!("`{}` comes nearest; it may not be what is wanted.", best.table),
         (_, Some((last, before)), _) if !before.is_empty() => {
             let more = if equal.len() > NAMED { format!(", and {} more", equal.len() - NAMED) } else { String::new() };
             format!("{} and {last}{more} serve about equally well.", before.join(", "))

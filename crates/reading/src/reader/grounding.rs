@@ -2,6 +2,7 @@
 
 use lakeward_core::text::name_key;
 
+use super::input::Input;
 use super::number::number;
 use super::schema::{ColumnKind, Schema, SchemaColumn, ValueMatch};
 use super::span::{Operator, Role, Span};
@@ -77,7 +78,7 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
         };
         let twice = spans.iter().enumerate().any(is_twice);
         let is_free = |place: usize| place != column && is_possible(span, &schema.columns[place]);
-        if (!twice && is_possible(span, &schema.columns[column])) || (!twice && span.likely_column >= SURE) {
+        if !twice && (is_possible(span, &schema.columns[column]) || span.likely_column >= SURE) {
             continue;
         }
         let next = span.others.iter().find(|(place, likely)| *likely >= LEAST && is_free(*place)).copied();
@@ -87,5 +88,30 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
             span.value = None;
             span.confidence = span.confidence.min(likely.max(1.0 - span.likely_column));
         }
+    }
+}
+
+/// Makes one condition of the spans that are parts of one value that the text spells ("Bosnia and Herzegovina").
+pub(super) fn whole_values(text: &str, spans: &mut Vec<Span>, input: &Input, matches: &[ValueMatch]) {
+    for found in matches.iter().filter(|found| found.likeness >= 1.0 && found.words.1 > found.words.0) {
+        let (from, to) = (input.words[found.words.0].bytes.start, input.words[found.words.1].bytes.end);
+        let is_part = |span: &Span| {
+            span.role == Role::Value
+                && span.column() == Some(found.column)
+                && from <= span.bytes.start
+                && span.bytes.end <= to
+        };
+        let parts: Vec<usize> = (0..spans.len()).filter(|place| is_part(&spans[*place])).collect();
+        let [first, rest @ ..] = parts.as_slice() else { continue };
+        if rest.is_empty() {
+            continue;
+        }
+        let span = &mut spans[*first];
+        (span.bytes, span.words, span.value) = (from..to, text[from..to].to_string(), Some(found.value.clone()));
+        let mut place = 0;
+        spans.retain(|_| {
+            place += 1;
+            !rest.contains(&(place - 1))
+        });
     }
 }

@@ -185,6 +185,7 @@ impl Reader {
         let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
         let mut spans: Vec<Span> =
             runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
+        grounding::whole_values(text, &mut spans, &input, &matches);
         grounding::settle(&mut spans, schema);
         TurnReading {
             text: text.to_string(),

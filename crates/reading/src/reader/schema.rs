@@ -193,7 +193,9 @@ impl Schema {
             }
             let keys: Vec<(String, &String)> = column.values.iter().map(|value| (key(value), value)).collect();
             let mut of_column: Vec<ValueMatch> = Vec::new();
-            for length in (1..=LONGEST_VALUE.min(words.len())).rev() {
+            // What is spelt out goes before what is only alike.
+            let lengths = || (1..=LONGEST_VALUE.min(words.len())).rev();
+            for (length, least) in lengths().map(|length| (length, 1.0)).chain(lengths().map(|length| (length, 0.0))) {
                 for from in 0..=words.len() - length {
                     let to = from + length - 1;
                     let overlaps = |known: &ValueMatch| known.words.0 <= to && from <= known.words.1;
@@ -206,6 +208,9 @@ impl Schema {
                     }
                     let phrase = &text[first.bytes.start..last.bytes.end];
                     let Some((value, likeness)) = named(phrase, &keys, |phrase| holds(place, phrase)) else { continue };
+                    if likeness < least {
+                        continue;
+                    }
                     of_column.push(ValueMatch { column: place, words: (from, to), value, likeness });
                 }
             }
@@ -242,7 +247,10 @@ fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool)
     if wanted.is_empty() || (wanted.chars().count() < 2 && phrase != phrase.to_uppercase()) {
         return None;
     }
-    if let Some((_, value)) = keys.iter().find(|(key, value)| *key == wanted && !differ_as_numbers(phrase, value)) {
+    // "and" is no country's code, unless it is written like one.
+    let is_written = |value: &str| !lakeward_core::text::is_function_word(&phrase.to_lowercase()) || phrase == value;
+    let is_it = |key: &str, value: &str| key == wanted && !differ_as_numbers(phrase, value) && is_written(value);
+    if let Some((_, value)) = keys.iter().find(|(key, value)| is_it(key, value)) {
         return Some(((*value).clone(), 1.0));
     }
     if is_common(&wanted) {

@@ -64,7 +64,10 @@ impl Assembler<'_> {
         if key_names.is_empty() {
             key_names = self.columns_spelt();
         }
-        let wanted: Vec<String> = adds.iter().map(|(_, span)| span.words.clone()).collect();
+        let parts =
+            |words: &str| words.split([',', ';']).flat_map(|part| part.split(" and ")).map(str::to_string).collect();
+        let several = adds.iter().flat_map(|(_, span)| -> Vec<String> { parts(&span.words) });
+        let wanted: Vec<String> = several.filter(|words| !words.trim().is_empty()).collect();
         adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
         let mut wishes: Vec<TableWish> = Vec::new();
         for (place, span) in self.spans(Role::Table) {
