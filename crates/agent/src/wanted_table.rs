@@ -392,25 +392,29 @@ fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer)
             if rest.is_empty() { 1.0 } else { f64::midpoint(1.0, overlap(&rest.join(" "), id, &title)) }
         };
         let rest: Vec<f64> = (0..said.len()).map(others).collect();
+        // How alike they are, with the other words and without.
         let like = |column: &ColumnProfile| {
             let name = NameParts::of(&column.name);
             let whole = parts.likeness(&name).max(parts.short_form(&name));
-            let by_word =
-                words.iter().zip(&rest).map(|(word, rest)| rest * word.likeness(&name).max(word.short_form(&name)));
-            whole.max(ONE_WORD * by_word.fold(0.0, f64::max))
+            let by_word = words.iter().zip(&rest).map(|(word, rest)| {
+                let alike = word.likeness(&name).max(word.short_form(&name));
+                (rest * alike, alike)
+            });
+            let (with, alone) = by_word.fold((0.0, 0.0), |(with, alone), word| (word.0.max(with), word.1.max(alone)));
+            (whole.max(ONE_WORD * with), whole.max(ONE_WORD * alone))
         };
         let (keys, added): (Vec<&ColumnProfile>, Vec<&ColumnProfile>) =
             candidate.dataset.columns().iter().partition(|column| is_key(column));
-        let of_keys = keys.into_iter().map(&like).fold(0.0, f64::max);
-        let best = added.into_iter().map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((likeness, column)) = best {
+        let of_keys = keys.into_iter().map(|column| like(column).0).fold(0.0, f64::max);
+        let best = added.into_iter().map(|column| (like(column), column)).max_by(|a, b| a.0.0.total_cmp(&b.0.0));
+        if let Some(((likeness, alone), column)) = best {
             // What the key is called is not wanted besides ("for each country").
             if of_keys > likeness {
                 continue;
             }
             sum += likeness;
             counted += 1;
-            if likeness >= WANTED_COLUMN && !columns.contains(&column.name) {
+            if alone >= WANTED_COLUMN && !columns.contains(&column.name) {
                 columns.push(column.name.clone());
             }
         }

@@ -115,10 +115,9 @@ fn next(answer: &Recommendation) -> Option<(String, Vec<String>)> {
     (!says.trim().is_empty()).then(|| (says, first.table.iter().cloned().collect()))
 }
 
-/// The answer by template: of tables that are likely to serve only, and not where something is done with the table at hand.
+/// The answer by template: of tables that are likely to serve only, and not where a table is at hand: what is done with it says so itself.
 pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
-    let alone = answer.operations.first().is_none_or(|operation| !operation.kind.combines());
-    let Some(best) = answer.tables.first().filter(|_| !(is_at_hand && alone)) else { return Vec::new() };
+    let Some(best) = answer.tables.first().filter(|_| !is_at_hand) else { return Vec::new() };
     let sentence = |about, text: String, cites: Vec<String>, evidence: Vec<String>| Sentence {
         text,
         about,

@@ -11,6 +11,9 @@ use lakeward_core::monitor::{Monitor, Total};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::{LanguageModel, ModelRole, Spent};
 
+/// What is made of an item with what a thread has, by a model where there is one.
+type Judge<'w, S, I, R> = &'w (dyn Fn(&S, &I, Option<&LanguageModel<'_>>) -> Result<R> + Sync);
+
 /// Standard deviations by which a model must do better than guessing: one of twenty guesses does.
 pub(super) const BEYOND_CHANCE: f64 = 1.645;
 
@@ -48,7 +51,7 @@ impl<'a> Work<'a> {
         what: &str,
         items: &[I],
         start: &(dyn Fn() -> Result<S> + Sync),
-        work: &(dyn Fn(&S, &I, Option<&LanguageModel<'_>>) -> Result<R> + Sync),
+        work: Judge<'_, S, I, R>,
     ) -> Result<Vec<R>> {
         let done: Mutex<Vec<(usize, R)>> = Mutex::default();
         let next = AtomicUsize::new(0);
