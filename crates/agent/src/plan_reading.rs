@@ -254,11 +254,16 @@ impl Agent<'_> {
         }
         let mut chosen: Option<(String, OperationKind)> = None;
         let mut tables_chosen: Vec<String> = Vec::new();
+        let mut remarks: Vec<String> = Vec::new();
         // All tables that fit were appended at once.
         let mut appended = false;
         for wish in &reading.assembly.tables {
             let is_there =
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
+            // Who names the table at hand wants no other one.
+            if matches!(&plan.relation.source, Input::Table(own) if wish.id.as_ref() == Some(own)) {
+                continue;
+            }
             let found = match wish.how {
                 How::Union if appended => continue,
                 How::Source => self.other_source(session, &plan, wish, text)?,
@@ -296,11 +301,19 @@ impl Agent<'_> {
             tables_chosen.push(table.clone());
             appended |=
                 matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(union) if union.others.len() > 1));
+            let is_appended = matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(_)));
+            if is_appended != (wish.how == How::Union) && wish.how != How::Source {
+                // Said, as it is not what was read.
+                remarks.push(match is_appended {
+                    true => format!("hardly a row of it meets one of `{table}`, which has the same columns"),
+                    false => format!("`{table}` has hardly another column in common"),
+                });
+            }
+            let kind = if is_appended { OperationKind::Union } else { OperationKind::Join };
             plan = match next {
                 Next::Step(step) => self.with_columns_shown(session, &plan, with_table(&plan, *step))?,
                 Next::Source(source, renames) => replaced_source(&plan, source, renames),
             };
-            let kind = if wish.how == How::Union { OperationKind::Union } else { OperationKind::Join };
             if wish.how != How::Source {
                 chosen = Some((table, kind));
             }
@@ -335,7 +348,8 @@ impl Agent<'_> {
             None => OperationKind::Filter,
         };
         let table = chosen.map(|(table, _)| table);
-        Ok(Some(PlanWish { plan, table, kind, not_applied, remarks: assembly.remarks }))
+        remarks.extend(assembly.remarks);
+        Ok(Some(PlanWish { plan, table, kind, not_applied, remarks }))
     }
 
     /// The plan with a further table, whose columns are shown beside those that the plan before kept.
@@ -446,9 +460,9 @@ pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Ran
         if !looks_like_id {
             continue;
         }
-        let ending = format!("/{}", bare.to_lowercase());
-        let mut ids =
-            index.tables().filter_map(|table| index.id(table).ok()).filter(|id| id.to_lowercase().ends_with(&ending));
+        let last = bare.to_lowercase();
+        let is_last = |id: &&str| id.to_lowercase().rsplit('/').next() == Some(&*last);
+        let mut ids = index.tables().filter_map(|table| index.id(table).ok()).filter(is_last);
         if let (Some(id), None) = (ids.next(), ids.next()) {
             found.push((bytes, id.to_string()));
         }

@@ -1,6 +1,6 @@
 //! What the words of a span spell out: columns and values that are called so, whatever the model takes the words for.
 
-use lakeward_core::text::name_key;
+use lakeward_core::text::{is_function_word, name_key};
 
 use super::input::Input;
 use super::number::number;
@@ -9,19 +9,19 @@ use super::span::{Operator, Role, Span};
 
 /// The column whose name the words are, where one alone is called so.
 pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {
-    let is_article = |word: &str| matches!(word, "the" | "a" | "an" | "its" | "their" | "our" | "my");
-    let bare =
-        said.split_once(' ').filter(|(first, _)| is_article(&first.to_lowercase())).map_or(said, |(_, rest)| rest);
-    let key = name_key(bare);
-    let is_called = |column: &SchemaColumn| {
-        column.stands_for.is_none()
-            && std::iter::once(&column.name).chain(&column.also).any(|name| name_key(name) == key)
+    let called = |key: String| {
+        let is_it = |column: &SchemaColumn| {
+            column.stands_for.is_none()
+                && std::iter::once(&column.name).chain(&column.also).any(|name| name_key(name) == key)
+        };
+        let mut places = (0..schema.columns.len()).filter(|place| is_it(&schema.columns[*place]));
+        match (places.next(), places.next()) {
+            (Some(place), None) if !key.is_empty() => Some(place),
+            _ => None,
+        }
     };
-    let mut places = (0..schema.columns.len()).filter(|place| is_called(&schema.columns[*place]));
-    match (places.next(), places.next()) {
-        (Some(place), None) if !key.is_empty() => Some(place),
-        _ => None,
-    }
+    let bare = said.split_once(' ').filter(|(first, _)| is_function_word(&first.to_lowercase()));
+    called(name_key(said)).or_else(|| called(name_key(bare?.1)))
 }
 
 /// The columns of text that have all words of a span, counted in the text's words, as a value.
@@ -46,10 +46,7 @@ fn is_possible(span: &Span, column: &SchemaColumn) -> bool {
     let Some(said) = number(&span.words).filter(|said| !said.percent) else { return true };
     let ordered = direction(span.operator);
     match (column.kind, column.range) {
-        (ColumnKind::Text, _) => {
-            let has_digits = |value: &String| value.bytes().any(|byte| byte.is_ascii_digit());
-            ordered.is_none() || column.values.is_empty() || column.values.iter().any(has_digits)
-        }
+        (ColumnKind::Text, _) => ordered.is_none() || column.may_have_numbers(),
         (ColumnKind::Integer | ColumnKind::Number, Some((least, most))) => match ordered {
             Some(true) => said.value > least && said.value <= most,
             Some(false) => said.value >= least && said.value < most,
@@ -86,7 +83,7 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
             let span = &mut spans[place];
             span.columns = vec![next];
             span.value = None;
-            span.confidence = span.confidence.min(likely.max(1.0 - span.likely_column));
+            span.confidence = span.confidence.min(likely);
         }
     }
 }

@@ -115,6 +115,12 @@ impl SchemaColumn {
         Self { of_result: true, stands_for: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
     }
 
+    /// Whether its values, as far as they are known, may be compared with numbers.
+    pub(super) fn may_have_numbers(&self) -> bool {
+        let has_digits = |value: &String| value.bytes().any(|byte| byte.is_ascii_digit());
+        self.kind != ColumnKind::Text || self.values.is_empty() || self.values.iter().any(has_digits)
+    }
+
     /// Whether words have the column's name, or a word of it in some spelling, form or short form.
     pub(super) fn is_named(&self, said: &str) -> bool {
         const ALIKE: f64 = 0.6;
@@ -193,28 +199,30 @@ impl Schema {
             }
             let keys: Vec<(String, &String)> = column.values.iter().map(|value| (key(value), value)).collect();
             let mut of_column: Vec<ValueMatch> = Vec::new();
-            // What is spelt out goes before what is only alike.
-            let lengths = || (1..=LONGEST_VALUE.min(words.len())).rev();
-            for (length, least) in lengths().map(|length| (length, 1.0)).chain(lengths().map(|length| (length, 0.0))) {
+            for length in (1..=LONGEST_VALUE.min(words.len())).rev() {
                 for from in 0..=words.len() - length {
                     let to = from + length - 1;
-                    let overlaps = |known: &ValueMatch| known.words.0 <= to && from <= known.words.1;
-                    if of_column.len() >= MOST_MATCHES || of_column.iter().any(overlaps) {
-                        continue;
-                    }
+                    let is_known =
+                        |known: &ValueMatch| known.likeness >= 1.0 && known.words.0 <= to && from <= known.words.1;
                     let (first, last) = (&words[from], &words[to]);
-                    if !first.is_word || !last.is_word {
+                    if !first.is_word || !last.is_word || of_column.iter().any(is_known) {
                         continue;
                     }
                     let phrase = &text[first.bytes.start..last.bytes.end];
                     let Some((value, likeness)) = named(phrase, &keys, |phrase| holds(place, phrase)) else { continue };
-                    if likeness < least {
-                        continue;
-                    }
                     of_column.push(ValueMatch { column: place, words: (from, to), value, likeness });
                 }
             }
-            found.extend(of_column);
+            // What is spelt out goes before what is only alike; the sort is stable.
+            of_column.sort_by_key(|found| found.likeness < 1.0);
+            let mut kept: Vec<ValueMatch> = Vec::new();
+            for next in of_column {
+                let overlaps = |known: &ValueMatch| known.words.0 <= next.words.1 && next.words.0 <= known.words.1;
+                if kept.len() < MOST_MATCHES && !kept.iter().any(overlaps) {
+                    kept.push(next);
+                }
+            }
+            found.extend(kept);
         }
         found
     }

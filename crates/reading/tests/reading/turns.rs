@@ -228,3 +228,33 @@ fn a_plain_turn_is_read() {
     let steps: Vec<String> = plan.relation.steps.iter().map(ToString::to_string).collect();
     assert_eq!(steps, ["computes the mean of fare for each city"]);
 }
+
+#[test]
+fn rows_in_groups_are_counted_for_a_condition_and_shown_when_asked_for() {
+    let found = plans(&[
+        (
+            "refine",
+            "[average fare|measure fn=mean col=fare] by [driver|group col=driver], at least [ten|value col=count op=>=] rides",
+        ),
+        ("correct", "by [city|group col=city] rather than [driver|old col=driver]"),
+        ("refine", "and [how many|measure fn=count]"),
+    ]);
+    let of = |key: &str| {
+        format!(
+            "computes the mean of fare and the number of rows for each {key}; keeps the rows whose count is at least 10"
+        )
+    };
+    assert_eq!(
+        found,
+        [format!("{}; leaves out count", of("driver")), format!("{}; leaves out count", of("city")), of("city")]
+    );
+}
+
+#[test]
+fn every_one_of_what_was_kept_one_of() {
+    let found = plans(&[
+        ("refine", "[average fare|measure fn=mean col=fare] in [faro|value col=city val=Faro]"),
+        ("correct", "no, for every [city|group col=city]"),
+    ]);
+    assert_eq!(found[1], "computes the mean of fare for each city");
+}

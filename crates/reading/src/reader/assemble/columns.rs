@@ -2,8 +2,8 @@
 
 use lakeward_core::plan::{Expression, Kept, Measure, Step};
 
-use super::Assembler;
-use crate::reader::layout::Level;
+use super::{Assembler, NotApplied};
+use crate::reader::schema::SchemaColumn;
 use crate::reader::span::Role;
 
 impl Assembler<'_> {
@@ -26,15 +26,7 @@ impl Assembler<'_> {
                     }
                 }
             }
-            let level = self.layout.last();
-            if !kept.is_empty() && level.group.is_none() {
-                level.columns = Some(Step::Select(kept));
-            } else if !kept.is_empty() {
-                let columns = shown_of_result(level, &kept);
-                if !columns.is_empty() {
-                    level.columns = Some(Step::Select(columns));
-                }
-            }
+            self.show(kept);
         }
         let mut hidden: Vec<String> = Vec::new();
         for (place, span) in self.spans(Role::Hide) {
@@ -70,26 +62,40 @@ impl Assembler<'_> {
         }
         level.distinct = Some(names);
     }
-}
 
-/// Columns of a grouped result by the names that rows have: a measure is also called by its column.
-pub(super) fn shown_of_result(level: &mut Level, kept: &[Kept]) -> Vec<Kept> {
-    let Some(grouping) = level.grouping() else { return kept.to_vec() };
-    let names: Vec<String> = grouping
-        .keys
-        .iter()
-        .map(|key| key.column_name())
-        .chain(grouping.measures.iter().map(Measure::column_name))
-        .collect();
-    let of = |name: &str| {
-        let measure =
-            grouping.measures.iter().find(|measure| measure.of.as_ref().and_then(Expression::as_column) == Some(name));
-        measure.map(Measure::column_name)
-    };
-    kept.iter()
-        .filter_map(|kept| {
-            let own = names.contains(&kept.column).then(|| kept.column.clone());
-            Some(Kept { column: own.or_else(|| of(&kept.column))?, name: None })
-        })
-        .collect()
+    /// Shows these columns. Behind groups a measure is also called by its column; a column that the groups do not have is told of.
+    fn show(&mut self, kept: Vec<Kept>) {
+        let Some(grouping) = self.layout.last().grouping() else {
+            if !kept.is_empty() {
+                self.layout.last().columns = Some(Step::Select(kept));
+            }
+            return;
+        };
+        let of_groups: Vec<String> = grouping
+            .keys
+            .iter()
+            .map(|key| key.column_name())
+            .chain(grouping.measures.iter().map(Measure::column_name))
+            .collect();
+        let measure_of = |name: &str| {
+            let is_of = |measure: &&Measure| measure.of.as_ref().and_then(Expression::as_column) == Some(name);
+            grouping.measures.iter().find(is_of).map(Measure::column_name)
+        };
+        let is_beside = |column: &SchemaColumn| column.of_result && column.stands_for.is_none();
+        let mut shown = Vec::new();
+        for Kept { column, .. } in kept {
+            let is_known = of_groups.contains(&column)
+                || self.schema.place(&column).is_some_and(|place| is_beside(&self.schema.columns[place]));
+            match if is_known { Some(column.clone()) } else { measure_of(&column) } {
+                Some(column) => shown.push(Kept { column, name: None }),
+                None => {
+                    let reason = "the result of the groups does not have this column".to_string();
+                    self.not_applied.push(NotApplied { words: column, reason });
+                }
+            }
+        }
+        if !shown.is_empty() {
+            self.layout.last().columns = Some(Step::Select(shown));
+        }
+    }
 }

@@ -103,9 +103,8 @@ impl Assembler<'_> {
             return (!has).then(|| format!("`{name}` has no such value"));
         }
         let orders = !matches!(span.operator, Operator::Equal | Operator::Different) && !texts;
-        let has_digits = |value: &String| value.bytes().any(|byte| byte.is_ascii_digit());
-        if column.kind == ColumnKind::Text && span.role == Role::Value && orders && !column.values.is_empty() {
-            return (!column.values.iter().any(has_digits)).then(|| format!("`{name}` has no numbers"));
+        if span.role == Role::Value && orders && !column.may_have_numbers() {
+            return Some(format!("`{name}` has no numbers"));
         }
         if !column.kind.is_number() || span.role != Role::Value {
             return None;

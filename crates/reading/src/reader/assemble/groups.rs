@@ -4,7 +4,7 @@ use lakeward_core::plan::{Comparison, Condition, Expression, Grouping, JoinKind,
 
 use super::{Assembler, NotApplied};
 use crate::reader::layout::{Level, ordered_by};
-use crate::reader::schema::StandIn;
+use crate::reader::schema::{SchemaColumn, StandIn};
 use crate::reader::span::{Role, Span};
 
 impl Assembler<'_> {
@@ -30,13 +30,13 @@ impl Assembler<'_> {
     }
 
     /// Whether the turn compares or orders groups by their number of rows.
-    pub(super) fn speaks_of_rows(&self) -> bool {
+    fn speaks_of_rows(&self) -> bool {
         let mut spans = self.reading.spans.iter().filter(|span| matches!(span.role, Role::Value | Role::Order));
         spans.any(|span| self.stands_for(span) == Some(StandIn::Rows))
     }
 
     /// What is asked for is shown, even if it was computed before for a condition alone.
-    pub(super) fn show_measures(&mut self, measures: &[Measure]) {
+    fn show_measures(&mut self, measures: &[Measure]) {
         let Some(level) = self.layout.grouped() else { return };
         if let Some(Step::Drop(names)) = &mut level.columns {
             names.retain(|name| !measures.iter().any(|measure| measure.column_name() == *name));
@@ -67,7 +67,7 @@ impl Assembler<'_> {
         let keys: Vec<_> = self.keys();
         let mut measures: Vec<Measure> = self.measures();
         if self.replaces {
-            self.open(&keys);
+            self.drop_kept_one(&keys);
         }
         if measures.is_empty() && !keys.is_empty() && self.lost_figure() {
             self.refuse_groups();
@@ -106,9 +106,7 @@ impl Assembler<'_> {
             return;
         }
         let replaces = self.replaces;
-        let is_of_result =
-            |name: &str| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
-        let speaks_of_joined = keys.iter().filter_map(|key| key.of.as_column()).any(is_of_result);
+        let speaks_of_joined = keys.iter().filter_map(|key| key.of.as_column()).any(|name| self.is_of_result(name));
         let Some(level) = self.layout.grouped() else { return };
         if speaks_of_joined && level.grouping().is_some() {
             // What was added to the groups is grouped by: it is added to the rows.
@@ -146,7 +144,7 @@ impl Assembler<'_> {
     }
 
     /// "No, for every continent": what kept one of them goes, unless the turn itself says which.
-    pub(super) fn open(&mut self, keys: &[Key]) {
+    fn drop_kept_one(&mut self, keys: &[Key]) {
         let is_one = |part: &Condition| matches!(part, Condition::Compare { comparison: Comparison::Equal, .. });
         for name in keys.iter().filter_map(|key| key.of.as_column()) {
             let says_which =
@@ -159,9 +157,7 @@ impl Assembler<'_> {
 
     /// Orders and conditions of what the last grouping no longer computes go with it.
     pub(super) fn forget_what_is_gone(&mut self) {
-        let of_result =
-            |name: &String| self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result);
-        let Some(level) = self.layout.levels.iter_mut().rev().find(|level| level.group.is_some()) else { return };
+        let Some(level) = self.layout.grouped() else { return };
         if level.after.iter().any(|step| matches!(step, Step::Join(_))) {
             return;
         }
@@ -172,28 +168,20 @@ impl Assembler<'_> {
             Step::Derive { name, .. } => Some(name.clone()),
             _ => None,
         }));
-        let is_gone = |name: &String| !known.contains(name) && of_result(name);
-        level.order.retain(|order| !order.by.as_column().is_some_and(|name| is_gone(&name.to_string())));
-        let mut gone = Vec::new();
-        for step in &mut level.after {
-            let Step::Filter(condition) = step else { continue };
-            let speaks_of_gone = |part: &&Condition| part.columns().iter().any(|name| is_gone(&(*name).to_string()));
-            let parts: Vec<Condition> = condition.parts().into_iter().cloned().collect();
-            let (out, kept): (Vec<Condition>, Vec<Condition>) =
-                parts.into_iter().partition(|part| speaks_of_gone(&part));
-            gone.extend(out);
-            *condition = Condition::All(kept);
+        let is_gone =
+            |column: &&SchemaColumn| column.of_result && column.stands_for.is_none() && !known.contains(&column.name);
+        let gone: Vec<&String> = self.schema.columns.iter().filter(is_gone).map(|column| &column.name).collect();
+        level.order.retain(|order| !ordered_by(order).is_some_and(|name| gone.iter().any(|gone| *gone == name)));
+        for name in gone {
+            for condition in self.layout.take_conditions(name, |_| true) {
+                let (words, reason) = (condition.to_string(), "it is no longer computed".to_string());
+                self.not_applied.push(NotApplied { words, reason });
+            }
         }
-        self.not_applied.extend(
-            gone.into_iter().map(|condition| NotApplied {
-                words: condition.to_string(),
-                reason: "it is no longer computed".into(),
-            }),
-        );
     }
 
     /// Whether the rows that are wanted are the groups: "which three wards", "the five huts with …"; not the best row of each group.
-    pub(super) fn answers_with_groups(&self) -> bool {
+    fn answers_with_groups(&self) -> bool {
         let groups = self.spans(Role::Group);
         let before = |limit: &Span, group: &Span| {
             limit.bytes.end <= group.bytes.start && group.bytes.start - limit.bytes.end <= 1
@@ -203,7 +191,7 @@ impl Assembler<'_> {
     }
 
     /// Whether a figure of rows that the turn asks for could not be computed.
-    pub(super) fn lost_figure(&self) -> bool {
+    fn lost_figure(&self) -> bool {
         let has_figure = self.computed.is_some() || self.layout.is_grouped();
         let waits = |span: &Span| has_figure && self.speaks_of_figure(span);
         let asks = |(place, span): (usize, &Span)| !self.done[place] && !waits(span);
@@ -211,19 +199,19 @@ impl Assembler<'_> {
     }
 
     /// Groups alone would look like the answer.
-    pub(super) fn refuse_groups(&mut self) {
+    fn refuse_groups(&mut self) {
         for (place, _) in self.spans(Role::Group) {
             self.refuse(place, "what is to be computed for each could not be");
         }
     }
 
     /// Whether the turn says nothing of which rows come first.
-    pub(super) fn says_no_rows(&self) -> bool {
+    fn says_no_rows(&self) -> bool {
         self.spans(Role::Order).is_empty() && self.spans(Role::Limit).is_empty()
     }
 
     /// The mean of what the turn computes of every row, where groups are wanted of it.
-    pub(super) fn measure_of_computed(&mut self) -> Option<Measure> {
+    fn measure_of_computed(&mut self) -> Option<Measure> {
         let name = self.computed.clone()?;
         self.remarks.push(format!("for each group the mean of {name}"));
         Some(Measure {
@@ -235,7 +223,7 @@ impl Assembler<'_> {
     }
 
     /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
-    pub(super) fn measure_of_order(&self) -> Option<Measure> {
+    fn measure_of_order(&self) -> Option<Measure> {
         let (_, order) = self.spans(Role::Order).first().copied()?;
         let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].stands_for.is_none());
         let total =
@@ -245,7 +233,7 @@ impl Assembler<'_> {
     }
 
     /// A grouping behind all that stands.
-    pub(super) fn new_grouping(&mut self, grouping: Grouping) {
+    fn new_grouping(&mut self, grouping: Grouping) {
         let needed: Vec<String> = grouping
             .keys
             .iter()
@@ -277,19 +265,27 @@ pub(super) fn count() -> Measure {
 }
 
 /// Other keys for a grouping; an order by a key that is gone goes too.
-pub(super) fn replace_keys(level: &mut Level, keys: Vec<Key>) {
+fn replace_keys(level: &mut Level, keys: Vec<Key>) {
     let Some(grouping) = level.grouping() else { return };
     let old: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
     grouping.keys = keys;
     let new: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
+    let measures: Vec<String> = grouping.measures.iter().map(Measure::column_name).collect();
     level.order.retain(|order| {
         ordered_by(order).is_none_or(|name| !old.iter().any(|old| old == name) || new.iter().any(|new| new == name))
     });
-    level.columns = None;
+    // What was only computed for a condition stays hidden.
+    level.columns = match level.columns.take() {
+        Some(Step::Drop(mut names)) => {
+            names.retain(|name| measures.contains(name));
+            (!names.is_empty()).then_some(Step::Drop(names))
+        }
+        _ => None,
+    };
 }
 
 /// Other measures: of the same column where there is one, else in place of all. Returns their old and new names.
-pub(super) fn replace_measures(level: &mut Level, measures: Vec<Measure>) -> Vec<(String, String)> {
+fn replace_measures(level: &mut Level, measures: Vec<Measure>) -> Vec<(String, String)> {
     let Some(grouping) = level.grouping() else { return Vec::new() };
     let mut renamed: Vec<(String, String)> = Vec::new();
     for measure in measures {

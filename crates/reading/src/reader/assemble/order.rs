@@ -77,7 +77,7 @@ impl Assembler<'_> {
     }
 
     /// The column that an order goes by: the one named, as the result calls it.
-    pub(super) fn order_column(&mut self, span: &Span) -> Option<String> {
+    fn order_column(&mut self, span: &Span) -> Option<String> {
         let stands_for = self.stands_for(span);
         if stands_for == Some(StandIn::Rows)
             && let Some(name) = self.count_of_rows()
@@ -113,7 +113,7 @@ impl Assembler<'_> {
 }
 
 /// How many rows a span says; one where it says "the best" without a number.
-pub(super) fn rows_said(span: &Span) -> Option<u64> {
+fn rows_said(span: &Span) -> Option<u64> {
     let said = span.number.or_else(|| number(&span.words).map(|number| number.value));
     said.or(Some(1.0)).filter(|rows| *rows >= 1.0 && *rows < 1e9).map(|rows| rows as u64)
 }

@@ -36,7 +36,7 @@ pub(super) fn plain_value(column: &SchemaColumn, span: &Span) -> Option<Value> {
 }
 
 /// The number that a span says, in the unit of its column: shares written as fractions take per cents apart.
-pub(super) fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
+fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
     let given = span.value.as_ref().and_then(|value| value.trim().parse::<f64>().ok());
     if given.is_some() {
         return given;
@@ -70,7 +70,7 @@ pub(super) fn is_place(column: &SchemaColumn, span: &Span) -> bool {
         && !column.is_named(&span.words)
 }
 
-pub(super) fn as_value(number: f64, column: &SchemaColumn) -> Value {
+fn as_value(number: f64, column: &SchemaColumn) -> Value {
     let whole = number.fract() == 0.0 && number.abs() < 9e15;
     if whole && (column.kind == ColumnKind::Integer || number.abs() < 1e9) {
         Value::Integer(number as i64)
@@ -129,7 +129,7 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
 }
 
 /// A month of a year compared with dates.
-pub(super) fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Condition {
+fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Condition {
     let first = format!("{year:04}-{month:02}-01");
     let next = if month == 12 { format!("{:04}-01-01", year + 1) } else { format!("{year:04}-{:02}-01", month + 1) };
     let compare = |comparison, date: String| Condition::Compare {
@@ -150,7 +150,7 @@ pub(super) fn in_month(of: Expression, comparison: Comparison, year: i32, month:
 }
 
 /// The number of a part of a date that words say, where that part can have it.
-pub(super) fn of_part(part: DatePart, words: &str) -> Option<i64> {
+fn of_part(part: DatePart, words: &str) -> Option<i64> {
     let said = || number(words).map(|number| number.value as i64);
     let possible = match part {
         DatePart::Month => 1..=12,

@@ -33,7 +33,7 @@ const YES: [&str; 6] = ["yes", "y", "true", "t", "on", "1"];
 const NO: [&str; 6] = ["no", "n", "false", "f", "off", "0"];
 
 /// How a column of text writes yes or no, where it is not one of the words that every query knows: `yea` and `nay`.
-pub(super) fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
+fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     let begins = |letter: &str| column.values.iter().find(|value| value.to_lowercase().starts_with(letter));
     if column.kind != ColumnKind::Text || says_yes_or_no(column) {
         return None;
@@ -42,12 +42,12 @@ pub(super) fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     Some(Value::Text(if yes { yes_word } else { no_word }.clone()))
 }
 
-pub(super) fn is_any(value: &str, words: &[&str]) -> bool {
+fn is_any(value: &str, words: &[&str]) -> bool {
     words.contains(&value.to_lowercase().as_str())
 }
 
 /// The condition for yes or no in a column of text that has a word for one of them among other values: `No`, `Knife`, `Firearm`.
-pub(super) fn among_others(column: &SchemaColumn, of: &Expression, yes: bool) -> Option<Condition> {
+fn among_others(column: &SchemaColumn, of: &Expression, yes: bool) -> Option<Condition> {
     let says = |words: &[&str]| column.values.iter().find(|value| is_any(value, words));
     let is_other = |value: &String| !is_any(value, &YES) && !is_any(value, &NO);
     if column.kind != ColumnKind::Text || !column.values.iter().any(is_other) {
