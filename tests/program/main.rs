@@ -22,6 +22,7 @@ mod examples;
 mod extraction;
 mod foreign_session;
 mod functions;
+mod intention;
 mod lake_forms;
 mod learning;
 mod llm_server;

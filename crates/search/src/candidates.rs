@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::join::{self, JoinAnswer, JoinOptions};
 use super::query_table::QueryTable;
-use super::text_search::{self, SearchAnswer, SearchOptions};
+use super::text_search::{self, SearchAnswer, SearchOptions, informative_vector};
 use super::union::{self, UnionAnswer, UnionOptions};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
+use lakeward_index::encode::column_dims;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::Embedder;
@@ -110,6 +111,26 @@ pub struct HeldValue {
     pub column: String,
 }
 
+/// The column of a table that comes nearest to what a row should stand for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrainColumn {
+    /// The grain asked for, such as "continent".
+    pub said: String,
+    /// The column.
+    pub column: String,
+    /// Cosine of their static vectors, 0..=1.
+    pub likeness: f64,
+}
+
+/// What is looked up in the columns of candidates.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InColumns<'a> {
+    /// Values, such as places.
+    pub values: &'a [String],
+    /// What a row should stand for.
+    pub grains: &'a [String],
+}
+
 /// How much each search says about relevance; only those that were asked count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -187,6 +208,8 @@ pub struct Candidate {
     pub union: Option<UnionAnswer>,
     /// Which of the values asked for its columns hold.
     pub holds: Vec<HeldValue>,
+    /// Of each grain asked for, the column that comes nearest to it; a record has none.
+    pub grains: Vec<GrainColumn>,
 }
 
 /// What the searches say of one table.
@@ -215,16 +238,15 @@ pub fn find<'a>(
     Ok((texts?, table?))
 }
 
-/// The candidates among what was found, most relevant first, ties by id. The query table itself is none. `values`, such as places,
-/// are looked up in their columns.
+/// The candidates among what was found, most relevant first, ties by id. The query table itself is none.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-pub fn candidates(
+pub fn candidates<'a>(
     index: &LakeIndex,
-    texts: &TextAnswers,
-    table: Option<&TableAnswers<'_>>,
-    values: &[String],
+    embedder: &dyn Embedder,
+    (texts, table): (&TextAnswers, Option<&TableAnswers<'_>>),
+    asked_of: InColumns<'a>,
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
     let mut found: BTreeMap<&str, Found<'_>> = BTreeMap::new();
@@ -240,7 +262,14 @@ pub fn candidates(
     }
     // What is named is no gap.
     let mut normaliser = Normaliser::new(Writing::typed());
-    let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
+    let hashed = |value: &'a String| (value.as_str(), normaliser.value(value).hash);
+    let wanted: Vec<(&str, u64)> = asked_of.values.iter().map(hashed).collect();
+    let grains = asked_of.grains.iter().map(|said| {
+        let mut vector = informative_vector(embedder, &index.lexical().prepare(said)?.typed_words());
+        vector.resize(column_dims(embedder.dims()), 0.0);
+        Ok((said.as_str(), vector))
+    });
+    let grains: Vec<(&str, Vec<f32>)> = grains.collect::<Result<_>>()?;
     let own = table.map(|table| table.query).filter(|query| query.origin.is_some());
     let mut candidates = Vec::with_capacity(found.len());
     for (id, Found { search, join, union }) in found {
@@ -269,6 +298,7 @@ pub fn candidates(
             join: join.cloned(),
             union: union.cloned(),
             holds,
+            grains: grain_columns(index, at, &grains)?,
         });
     }
     candidates.sort_by(|a, b| {
@@ -392,4 +422,28 @@ fn held_values(index: &LakeIndex, table: TableRef, wanted: &[(&str, u64)]) -> Re
         }
     }
     Ok(held)
+}
+
+/// Of each grain, with its vector, the column of a table that comes nearest to it.
+fn grain_columns(index: &LakeIndex, table: TableRef, grains: &[(&str, Vec<f32>)]) -> Result<Vec<GrainColumn>> {
+    let segment = index.segment(table.segment)?;
+    let mut nearest = Vec::with_capacity(grains.len());
+    for (said, vector) in grains {
+        let mut best: Option<(f32, u32)> = None;
+        for column in segment.catalog.columns(table.table)? {
+            let likeness = segment.vectors.columns.dot(column, vector)?;
+            if best.is_none_or(|(known, _)| likeness > known) {
+                best = Some((likeness, column));
+            }
+        }
+        if let Some((likeness, column)) = best {
+            let column = segment.columns.name(segment.columns.record(column)?)?.to_string();
+            nearest.push(GrainColumn {
+                said: (*said).to_string(),
+                column,
+                likeness: f64::from(likeness.clamp(0.0, 1.0)),
+            });
+        }
+    }
+    Ok(nearest)
 }

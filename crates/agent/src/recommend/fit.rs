@@ -7,18 +7,18 @@ use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
 use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
 use lakeward_core::role::Role;
-use lakeward_core::text::{is_function_word, name_likeness, name_words};
+use lakeward_core::text::{counted, is_function_word, name_likeness, name_words};
 use lakeward_lake::dataset::Dataset;
-use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_search::Candidate;
+use lakeward_search::candidates::GrainColumn;
 use lakeward_search::weights::FitWeights;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
 pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
-    let granularity = granularity(spec.granularity, &candidate.dataset, weights);
+    let granularity = granularity(spec.granularity, candidate, weights);
     let richness = richness(spec.richness, &candidate.dataset, weights);
     let compatibility = compatibility(spec.compatibility, candidate, weights);
     let constraints = explicit(demands, candidate, weights);
@@ -29,42 +29,23 @@ pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: 
     IntentionFit { granularity, richness, compatibility, constraints, paper, graded }
 }
 
-fn granularity(wanted: Granularity, dataset: &Dataset, weights: &FitWeights) -> Match {
-    let (likeness, seen) = aggregate_likeness(dataset, weights);
-    let (grade, evidence) = match wanted {
-        Granularity::Either => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
-        Granularity::Aggregate => (likeness, format!("looks like figures over groups: {seen}")),
-        Granularity::Instance => (1.0 - likeness, format!("looks like single things: {seen}")),
+/// By the columns that come nearest to the grain that was asked for; where none was, single things want many rows.
+fn granularity(wanted: Granularity, candidate: &Candidate, weights: &FitWeights) -> Match {
+    let Candidate { dataset, grains, .. } = candidate;
+    let (grade, evidence) = match (wanted, dataset.table(), &grains[..]) {
+        (_, None, _) => (weights.unknown, "its data is not in the lake".to_string()),
+        (Granularity::Instance, Some(table), _) => {
+            let rows = table.profile.rows;
+            ((rows as f64 + 1.0).log10() / weights.many_rows.log10(), format!("it has {}", counted(rows, "row")))
+        }
+        (_, _, []) => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
+        (_, _, grains) => {
+            let named = |grain: &GrainColumn| format!("`{}` comes nearest to {}", grain.column, grain.said);
+            let grade = grains.iter().map(|grain| grain.likeness).sum::<f64>() / grains.len() as f64;
+            (grade, grains.iter().map(named).collect::<Vec<_>>().join(", "))
+        }
     };
-    let met = grade >= weights.met;
-    let evidence = match (met, wanted) {
-        (true, _) => evidence,
-        (false, Granularity::Aggregate) => format!("looks like single things, not groups: {seen}"),
-        (false, _) => format!("looks like figures over groups, not single things: {seen}"),
-    };
-    Match { met, grade, evidence }
-}
-
-/// How much a row looks like a figure over a group, 0..=1, and what was seen: the profile's verdict (names of figures, total
-/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows. A record, whose rows nobody knows, is taken for
-/// what most are.
-fn aggregate_likeness(dataset: &Dataset, weights: &FitWeights) -> (f64, String) {
-    let Some(table) = dataset.table() else { return (weights.record, "its data is not in the lake".into()) };
-    let profile = &table.profile;
-    let signs = profile.grain.evidence.len() as f64;
-    let by_profile = match profile.grain.kind {
-        GrainKind::Aggregate => weights.aggregate + weights.aggregate_sign * signs,
-        GrainKind::Instance if signs > 0.0 => weights.instance_with_signs,
-        GrainKind::Instance => weights.instance,
-    };
-    let by_rows = match profile.rows {
-        rows if rows < weights.few_rows => weights.short_table,
-        rows if rows < weights.many_rows => 0.0,
-        _ => -weights.long_table,
-    };
-    let mut seen = profile.grain.evidence.clone();
-    seen.push(format!("{} rows", profile.rows));
-    ((by_profile + by_rows).clamp(0.0, 1.0), seen.join("; "))
+    Match { met: grade >= weights.met, grade: grade.min(1.0), evidence }
 }
 
 /// Whether a column tells rows apart or says something about them: it is filled, varies, and is no row number.

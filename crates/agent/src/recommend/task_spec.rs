@@ -75,26 +75,6 @@ const INSTANCE_WORDS: [&str; 12] = [
     "person",
     "case",
 ];
-/// Words of a wanted granularity that stand for groups.
-const GROUP_WORDS: [&str; 17] = [
-    "year",
-    "yearly",
-    "annual",
-    "month",
-    "monthly",
-    "quarter",
-    "quarterly",
-    "decade",
-    "country",
-    "state",
-    "region",
-    "province",
-    "county",
-    "district",
-    "national",
-    "total",
-    "group",
-];
 /// An operation this probable shapes the specification.
 const CLEAR: f64 = 0.5;
 
@@ -116,14 +96,9 @@ impl TaskSpec {
         let wanted = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
         if !wanted.is_empty() {
             let words = name_words(&wanted);
-            let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-            let granularity = match (has(&INSTANCE_WORDS), has(&GROUP_WORDS)) {
-                (true, _) => Some(Granularity::Instance),
-                // What is to be aggregated now may come as instances.
-                (false, true) if operation.label != OperationKind::Aggregate => Some(Granularity::Aggregate),
-                _ => None,
-            };
-            if let Some(granularity) = granularity.filter(|granularity| *granularity != self.granularity) {
+            let is_single = words.iter().any(|word| INSTANCE_WORDS.contains(&word.as_str()));
+            let granularity = if is_single { Granularity::Instance } else { Granularity::Aggregate };
+            if granularity != self.granularity {
                 self.granularity = granularity;
                 self.adjusted.push(format!("granularity: you asked for one row per {wanted}"));
             }

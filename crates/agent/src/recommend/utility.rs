@@ -65,8 +65,8 @@ impl UtilityWeights {
 }
 
 impl Default for UtilityWeights {
-    /// Those that ship: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
-    /// worse than relevance alone; `crates/eval/tests/eval/turns.rs` measures them.
+    /// Those that ship: chosen on pairs of tables between which the intention decides (`tests/program/intention.rs`); on the join and
+    /// union queries of LakeBench with their requests, which were not looked at, `crates/eval/tests/eval/turns.rs` measures them.
     fn default() -> Self {
         static WEIGHTS: OnceLock<UtilityWeights> = OnceLock::new();
         *WEIGHTS.get_or_init(|| {

@@ -56,24 +56,8 @@ section! {
     FitWeights in fit {
         /// Informative columns that are many.
         many_columns: usize,
-        /// Rows below which a table is short, as summaries are …
-        few_rows: u64,
-        /// … and above which it is long, as instances are.
-        many_rows: u64,
-        /// How much a table looks like figures over groups where its profile says so …
-        aggregate: f64,
-        /// … and for each sign of it besides.
-        aggregate_sign: f64,
-        /// The same where its profile says that it has single things, with signs of figures …
-        instance_with_signs: f64,
-        /// … and without.
-        instance: f64,
-        /// The same of a record, whose rows nobody knows.
-        record: f64,
-        /// What few rows add to that …
-        short_table: f64,
-        /// … and many rows take away.
-        long_table: f64,
+        /// Rows that are many: single things are graded by the logarithm of their number.
+        many_rows: f64,
         /// Containment of keys from which a join makes sense.
         least_containment: f64,
         /// Alignment from which a union makes sense.
