@@ -4,6 +4,7 @@
 //! searches found, by their names, the columns that are wanted, and the keys they share. The turn is then read again over the columns of both.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use super::Agent;
 use super::doubts::doubts;
@@ -19,6 +20,7 @@ use lakeward_core::plan::{Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_core::text::{Stemmer, is_function_word, name_words, words};
 use lakeward_index::LakeIndex;
+use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
     Act, Assembly, Function, How, NotApplied, Reader, Role, Schema, Span, TableWish, TurnReading, assemble, schema_of,
@@ -126,24 +128,49 @@ impl Agent<'_> {
     ) -> Result<PlanReading> {
         let is_at_hand = session.plan().as_ref() == Some(&stands);
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
-        let (turn, assembly) = self.assembled(session, text, &base, at_hand, true)?;
+        let (turn, assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let reading = PlanReading { turn, stands, base, assembly, written: None };
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
         let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
-        let (turn, assembly) = self.assembled(session, text, &base, at_hand, true)?;
+        let (turn, assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
         Ok(PlanReading { turn, base, assembly, ..reading })
     }
 
-    /// The turn as it is read over a plan, and what it makes of it; without the tables that it wants where these are in it already.
+    /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
+    /// "killed by the police" over a table of police killings.
+    ///
+    /// # Errors
+    /// Those of [`Agent::read_over`].
+    pub(super) fn read_over_found(
+        &self,
+        session: &Session,
+        text: &str,
+        table: &TableEntry,
+        topic: &str,
+    ) -> Result<PlanReading> {
+        let (topic, about) = (stems(topic), stems(&format!("{} {}", table.id, table.title())));
+        let names_table = |span: &Span| {
+            let said = stems(&span.words);
+            let is_spelt = span.value.as_ref().is_some_and(|value| stems(value) == said);
+            let may_be_topic = matches!(span.role, Role::Value | Role::Test | Role::Add | Role::Table);
+            may_be_topic && !is_spelt && !said.is_empty() && said.is_subset(&about) && said.is_subset(&topic)
+        };
+        let base = Plan::of(Input::Table(table.id.to_string()));
+        let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
+        let (turn, assembly) = self.assembled(session, text, &base, None, &without_topic)?;
+        Ok(PlanReading { turn, stands: base.clone(), base, assembly, written: None })
+    }
+
+    /// The turn as it is read over a plan and then `corrected`, and what it makes of the plan.
     fn assembled(
         &self,
         session: &Session,
         text: &str,
         plan: &Plan,
         at_hand: Option<AtHand<'_>>,
-        with_tables: bool,
+        corrected: &dyn Fn(&mut TurnReading),
     ) -> Result<(TurnReading, Assembly)> {
         let previous = session.latest().map_or("", |turn| turn.text.as_str());
         let known = self.known_columns(session, plan, at_hand)?;
@@ -163,10 +190,7 @@ impl Agent<'_> {
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
         self.note_ids(text, &mut turn)?;
-        if !with_tables {
-            turn.acts.retain(|act| *act != Act::New);
-            turn.spans.retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key));
-        }
+        corrected(&mut turn);
         let mut assembly = assemble(&turn, &schema, plan);
         assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
         Ok((turn, assembly))
@@ -325,7 +349,11 @@ impl Agent<'_> {
             reading.assembly.clone()
         } else if says_more {
             // Now with the columns of the other table.
-            self.assembled(session, text, &plan, at_hand, false)?.1
+            let without_tables = |turn: &mut TurnReading| {
+                turn.acts.retain(|act| *act != Act::New);
+                turn.spans.retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key));
+            };
+            self.assembled(session, text, &plan, at_hand, &without_tables)?.1
         } else {
             unchanged(&plan)
         };
@@ -468,6 +496,13 @@ pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Ran
         }
     }
     Ok(found)
+}
+
+/// The stems of the words of a text that say something.
+fn stems(text: &str) -> BTreeSet<String> {
+    let mut stemmer = Stemmer::default();
+    let words = name_words(text).into_iter().filter(|word| !is_function_word(word));
+    words.map(|word| stemmer.stem(&word).to_string()).collect()
 }
 
 /// Whether a span of this role changes rows or columns.

@@ -164,7 +164,10 @@ impl Agent<'_> {
                 };
                 match read {
                     Some(read) => Some(PlanReading::by_model(read.turn, base.plan.clone(), read.written)),
-                    None => self.read_over(session, text, base.plan.clone(), None).ok(),
+                    None => {
+                        let topic = topic_words(&signals.demands).collect::<Vec<_>>().join(" ");
+                        self.read_over_found(session, text, base.entry, &topic).ok()
+                    }
                 }
             }
             _ => None,

@@ -218,6 +218,13 @@ impl<'a> Assembler<'a> {
             if lost || known.of_result || !(self.done[place] || span.role == Role::Column) {
                 continue;
             }
+            // "The most common names" are the first by a figure, whatever they are called.
+            let is_by_text = span.role == Role::Order && span.descending && known.kind == ColumnKind::Text;
+            if is_by_text && known.used.is_empty() && !self.reading.says_before(span, "by") {
+                let reason = format!("`{}` is text, and the words do not say by which figure", known.name);
+                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                continue;
+            }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
             // "The median instead" goes on with the column that stands.
             let counts =
@@ -232,6 +239,8 @@ impl<'a> Assembler<'a> {
                 (value, span.confidence < 1.0 && value.chars().count() > CODE)
             } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
                 (&known.name, span.role == Role::Column || span.confidence < SURE)
+            } else if span.role == Role::Order && known.used.is_empty() && !known.is_named(&span.words) {
+                (&known.name, false)
             } else {
                 continue;
             };
