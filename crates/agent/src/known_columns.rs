@@ -182,10 +182,14 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
     let is_key = profile.logical == LogicalType::Integer && profile.uniqueness >= 1.0 && profile.rows >= TELLS_APART;
     let is_weak = matches!(profile.weakness, Some(Weakness::Year | Weakness::Boolean | Weakness::Counter));
     let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok());
+    let year = |date: &Option<String>| date.as_ref().and_then(|date| date.get(..4)?.parse::<i32>().ok());
     SchemaColumn {
         complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
         values,
         range: bound(&profile.min).zip(bound(&profile.max)),
+        only_year: (kind == ColumnKind::Date && year(&profile.min) == year(&profile.max))
+            .then(|| year(&profile.min))
+            .flatten(),
         quantity: kind.is_number() && !is_key && !is_weak,
         ..SchemaColumn::new(profile.name.clone(), kind)
     }

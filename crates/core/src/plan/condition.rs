@@ -78,6 +78,18 @@ impl Condition {
             one => Condition::All(vec![one, other]),
         }
     }
+
+    /// At least one of both.
+    #[must_use]
+    pub fn or(self, other: Condition) -> Condition {
+        match self {
+            Condition::Any(mut parts) => {
+                parts.push(other);
+                Condition::Any(parts)
+            }
+            one => Condition::Any(vec![one, other]),
+        }
+    }
 }
 
 /// How two values are compared.

@@ -184,15 +184,21 @@ fn digits(text: &str, parts: &[&str], at: usize) -> (f64, usize) {
 /// A date that a text says: `2023-05-01`, `3 May 2021`, `may 2021` (its first day), with the month of a bare month's name in the
 /// given year. Returns year, month and day; month and day are missing where the text has none.
 pub fn date(text: &str) -> Option<(i32, Option<u32>, Option<u32>)> {
+    date_in(text, None)
+}
+
+/// The same; the day of a month without a year is one of `year`.
+pub fn date_in(text: &str, year: Option<i32>) -> Option<(i32, Option<u32>, Option<u32>)> {
     let lower = text.to_lowercase();
     let parts: Vec<&str> =
         words(&lower).into_iter().filter(|word| word.is_word).map(|word| &lower[word.bytes]).collect();
     let numbers: Vec<u32> = parts.iter().filter_map(|part| part.parse().ok()).collect();
-    let year = numbers.iter().copied().find(|number| (1000..=2999).contains(number))? as i32;
+    let said = numbers.iter().copied().find(|number| (1000..=2999).contains(number)).map(|year| year as i32);
     let named = parts.iter().find_map(|part| {
         MONTHS.iter().position(|month| part.len() >= 3 && month.starts_with(part)).map(|at| at as u32 + 1)
     });
-    let rest: Vec<u32> = numbers.into_iter().filter(|number| *number as i32 != year).collect();
+    let rest: Vec<u32> = numbers.into_iter().filter(|number| said != Some(*number as i32)).collect();
+    let year = said.or(year.filter(|_| named.is_some() && !rest.is_empty()))?;
     let valid = |month: u32, day: Option<u32>| {
         ((1..=12).contains(&month) && day.is_none_or(|day| (1..=31).contains(&day))).then_some((year, Some(month), day))
     };
@@ -266,6 +272,9 @@ mod tests {
         assert_eq!(date("may 2021"), Some((2021, Some(5), None)));
         assert_eq!(date("1999"), Some((1999, None, None)));
         assert_eq!(date("May"), None);
+        assert_eq!(date_in("from 20 september on", Some(2017)), Some((2017, Some(9), Some(20))));
+        assert_eq!(date_in("20 september", None), None);
+        assert_eq!(date_in("september", Some(2017)), None);
         assert_eq!((month("sept"), weekday("Sundays")), (Some(9), Some(7)));
     }
 }

@@ -73,6 +73,8 @@ pub struct SchemaColumn {
     pub complete: bool,
     /// Smallest and greatest number.
     pub range: Option<(f64, f64)>,
+    /// The year of all its dates, where it is one.
+    pub only_year: Option<i32>,
     /// Its unit of measure, where its publisher says it.
     pub unit: Option<String>,
     /// Whether it is known to hold quantities: numbers that are neither years nor tell rows apart.
@@ -96,6 +98,7 @@ impl SchemaColumn {
             values: Vec::new(),
             complete: false,
             range: None,
+            only_year: None,
             unit: None,
             quantity: false,
             of_result: false,

@@ -258,3 +258,22 @@ fn every_one_of_what_was_kept_one_of() {
     ]);
     assert_eq!(found[1], "computes the mean of fare for each city");
 }
+
+#[test]
+fn a_column_of_text_has_one_of_the_names_that_are_said_together() {
+    let found =
+        plans(&[("refine", "only [silva|value col=driver op=contains] and [costa|value col=driver op=contains]")]);
+    assert_eq!(found, ["keeps the rows whose driver contains “silva” or driver contains “costa”"]);
+    let found =
+        plans(&[("refine", "with both [silva|value col=driver op=contains] and [costa|value col=driver op=contains]")]);
+    assert_eq!(found, ["keeps the rows whose driver contains “silva” and driver contains “costa”"]);
+}
+
+#[test]
+fn a_figure_of_each_is_one_of_the_groups_that_stand() {
+    let average = ("refine", "[average fare|measure fn=mean col=fare] by [driver|group col=driver]");
+    let found = plans(&[average, ("refine!result", "and [how many|measure fn=count] is that each")]);
+    assert_eq!(found[1], "computes the mean of fare and the number of rows for each driver");
+    let found = plans(&[average, ("refine!result", "and [how many|measure fn=count] is that")]);
+    assert_eq!(found[1], "computes the mean of fare for each driver; computes the number of rows of all rows");
+}

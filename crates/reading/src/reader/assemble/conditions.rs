@@ -9,6 +9,7 @@ use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
 use lakeward_core::request::Act;
+use lakeward_core::text::lower_words;
 
 impl Assembler<'_> {
     /// Conditions of the turn that were not used elsewhere.
@@ -20,6 +21,7 @@ impl Assembler<'_> {
         let quantity = share.and_then(|span| self.quantity(span));
         let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
         let mut conditions: Vec<(String, Condition)> = Vec::new();
+        let says_both = lower_words(&self.reading.text).any(|word| word == "both");
         for (place, span) in self.reading.spans.iter().enumerate() {
             if self.done[place] {
                 continue;
@@ -70,9 +72,13 @@ impl Assembler<'_> {
             } else {
                 self.condition(span)
             };
-            if let Some(condition) = condition {
-                self.done[place] = true;
-                conditions.push((name, condition));
+            let Some(condition) = condition else { continue };
+            self.done[place] = true;
+            let known = conditions.iter_mut().find(|(known, other)| *known == name && contains(other));
+            match known {
+                // "Only Kurosawa and Spielberg": of one column, either.
+                Some((_, known)) if contains(&condition) && !says_both => *known = known.clone().or(condition),
+                _ => conditions.push((name, condition)),
             }
         }
         for (name, values) in equal {
@@ -303,6 +309,15 @@ fn part_of_values(of: Expression, span: &Span) -> Condition {
     let text = span.words.trim().to_string();
     let has = Condition::Text { value: of, test: TextTest::Contains, text, exact: false };
     if span.operator == Operator::Different { Condition::Not(Box::new(has)) } else { has }
+}
+
+/// Whether cells must have a text somewhere, or one of several.
+fn contains(condition: &Condition) -> bool {
+    match condition {
+        Condition::Text { test: TextTest::Contains, .. } => true,
+        Condition::Any(parts) => parts.iter().all(contains),
+        _ => false,
+    }
 }
 
 fn alike(a: &Value, b: &Value) -> bool {

@@ -229,6 +229,11 @@ impl Assembler<'_> {
         Some(match span.function? {
             Function::Minus => {
                 let second = second?;
+                // A change between years is the later less the earlier, unless the words name both.
+                let is_year = |name: &str| name.len() == 4 && name.parse::<u32>().is_ok();
+                let says = |name: &str| span.words.contains(name);
+                let turned = is_year(&first) && is_year(&second) && first < second && !(says(&first) && says(&second));
+                let (first, second) = if turned { (second, first) } else { (first, second) };
                 (format!("{first}_minus_{second}"), arithmetic(Arithmetic::Minus, column(&first), column(&second)))
             }
             Function::Plus => {

@@ -6,6 +6,7 @@ use super::{Assembler, NotApplied};
 use crate::reader::layout::{Level, ordered_by};
 use crate::reader::schema::{SchemaColumn, StandIn};
 use crate::reader::span::{Role, Span};
+use lakeward_core::text::lower_words;
 
 impl Assembler<'_> {
     /// The name of the number of rows in each group of the last grouping, which counts them from now on; what nothing asks for is not shown.
@@ -91,7 +92,9 @@ impl Assembler<'_> {
         if keys.is_empty() && measures.is_empty() {
             return;
         }
-        let on_result = self.reading.on_result;
+        // "How many is that each?" goes on with the groups.
+        let says_each = keys.is_empty() && lower_words(&self.reading.text).any(|word| word == "each");
+        let on_result = self.reading.on_result && !says_each;
         let grouped = self.layout.is_grouped();
         if measures.is_empty() && !grouped {
             if ordering || !self.spans(Role::Limit).is_empty() {

@@ -5,7 +5,7 @@ use lakeward_core::plan::{Direction, Expression, Measure, Order, Step, Top};
 use super::Assembler;
 use crate::reader::layout::ordered_by;
 use crate::reader::number::number;
-use crate::reader::schema::StandIn;
+use crate::reader::schema::{SchemaColumn, StandIn};
 use crate::reader::span::{Role, Span};
 
 impl Assembler<'_> {
@@ -76,6 +76,13 @@ impl Assembler<'_> {
         }
     }
 
+    /// The column of numbers that words name, where they name one only.
+    fn only_number_named(&self, said: &str) -> Option<String> {
+        let is_number = |column: &&SchemaColumn| column.kind.is_number() && column.stands_for.is_none();
+        let mut named = self.schema.columns.iter().filter(is_number).filter(|column| column.is_named(said));
+        named.next().filter(|_| named.next().is_none()).map(|column| column.name.clone())
+    }
+
     /// The column that an order goes by: the one named, as the result calls it.
     fn order_column(&mut self, span: &Span) -> Option<String> {
         let stands_for = self.stands_for(span);
@@ -85,12 +92,13 @@ impl Assembler<'_> {
             return Some(name);
         }
         let named = span.column().filter(|_| stands_for.is_none()).map(|column| self.name(column));
-        let Some(level) = self.layout.levels.last_mut() else { return named };
+        let by_name = self.only_number_named(&span.words);
+        let Some(level) = self.layout.levels.last_mut() else { return named.or(by_name) };
         let computed = level.rows.iter().chain(&level.after).rev().find_map(|step| match step {
             Step::Derive { name, .. } => Some(name.clone()),
             _ => None,
         });
-        let Some(grouping) = level.grouping() else { return named.or(computed) };
+        let Some(grouping) = level.grouping() else { return named.or(computed).or(by_name) };
         let Some(name) = named else {
             return computed.or_else(|| grouping.measures.first().map(Measure::column_name));
         };

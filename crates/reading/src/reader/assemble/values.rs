@@ -3,7 +3,7 @@
 use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, TextTest, Value};
 
 use super::yes_no::{no, yes};
-use crate::reader::number::{date, month, number, weekday};
+use crate::reader::number::{date, date_in, month, number, weekday};
 use crate::reader::schema::{ColumnKind, SchemaColumn};
 use crate::reader::span::{Operator, Span};
 use crate::reader::unit::{Taken, in_unit_of};
@@ -27,7 +27,7 @@ pub(super) fn plain_value(column: &SchemaColumn, span: &Span) -> Option<Value> {
     match column.kind {
         ColumnKind::Integer | ColumnKind::Number => numeric(column, span).map(|number| as_value(number, column)),
         ColumnKind::Date => {
-            let (year, month, day) = date(words)?;
+            let (year, month, day) = date_in(words, column.only_year)?;
             let (month, day) = (month?, day?);
             Some(Value::Text(format!("{year:04}-{month:02}-{day:02}")))
         }
@@ -83,7 +83,8 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
     let of = Expression::column(column.name.clone());
     let words = span.value.as_deref().unwrap_or(&span.words);
     // "January 2013" is neither a month of every year nor a whole year, whatever part the reader takes it for.
-    let says_month = column.kind == ColumnKind::Date && matches!(date(words), Some((_, Some(_), _)));
+    let says_month =
+        column.kind == ColumnKind::Date && matches!(date_in(words, column.only_year), Some((_, Some(_), _)));
     let part = span.part.filter(|part| !(says_month && matches!(part, DatePart::Year | DatePart::Month)));
     if let Some(part) = part {
         let number = of_part(part, words)?;
@@ -105,7 +106,7 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
     };
     let ordered = !matches!(comparison, Comparison::Equal | Comparison::Different);
     let right = match column.kind {
-        ColumnKind::Date => match date(words)? {
+        ColumnKind::Date => match date_in(words, column.only_year)? {
             (year, Some(month), Some(day)) => Value::Text(format!("{year:04}-{month:02}-{day:02}")),
             (year, Some(month), None) => return Some(in_month(of, comparison, year, month)),
             (year, None, _) => {
