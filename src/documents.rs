@@ -1,5 +1,6 @@
 //! Answers as documents: what `--json` prints and what Python reads.
 
+mod cite;
 mod error;
 mod sql;
 
@@ -30,6 +31,7 @@ use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
 use lakeward_search::{CompositeAnswers, CopyGroup, CorrelationAnswer, CorrelationAnswers, JoinAnswer, QueryTable};
 
+pub use cite::{CiteDocument, Cited};
 pub use error::ErrorDocument;
 pub use sql::{Row, SqlDocument};
 

@@ -21,7 +21,7 @@ use lakeward_tasks::papers::isolated;
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
-pub use serve::{McpCommand, ServeCommand};
+pub use serve::{McpCommand, ServeCommand, UsageCommand};
 pub use simulate::SimulateCommand;
 pub use task::{FeedbackAction, FeedbackCommand, GraphCommand, GraphWhat, TaskCommand};
 
@@ -132,6 +132,8 @@ pub enum Command {
     Serve(ServeCommand),
     /// Serve the lake's tools to another agent over the Model Context Protocol, on standard input and output.
     Mcp(McpCommand),
+    /// Show how the answers of the service were used: what was opened, and what had no answer. Kept only with `[usage] record = true`.
+    Usage(UsageCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
     /// Replay a trace (`ask --trace`) without a model, or show where two traces differ.
@@ -645,6 +647,7 @@ pub enum SchemaOf {
     Cite,
     Resolve,
     Sql,
+    Usage,
     Plan,
     PlanPreview,
     Edit,

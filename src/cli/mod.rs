@@ -40,6 +40,7 @@ mod task;
 mod timing;
 mod train_reader;
 mod tune;
+mod usage;
 mod verify;
 
 use std::process::ExitCode;
@@ -136,6 +137,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Graph(command) => task::graph(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Serve(command) => serve::run(arguments, command),
+        Command::Usage(command) => usage::run(arguments, command),
         Command::Mcp(command) => mcp::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),

@@ -5,7 +5,6 @@ use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
 use super::augment::AugmentDocument;
-use super::cite::CiteDocument;
 use super::graph_feedback::FeedbackDocument;
 use super::model::ModelShown;
 use super::papers::{PaperList, PaperShown};
@@ -13,9 +12,10 @@ use super::replay::ReplayDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
+use crate::service::usage::UsageReport;
 use lakeward::documents::{
-    AskDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument, NoteList,
-    SessionList, SqlDocument, TableList, TableReport,
+    AskDocument, CiteDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument,
+    NoteList, SessionList, SqlDocument, TableList, TableReport,
 };
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
@@ -58,6 +58,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Cite => schema_for!(CiteDocument),
         SchemaOf::Resolve => schema_for!(Resolution),
         SchemaOf::Sql => schema_for!(SqlDocument),
+        SchemaOf::Usage => schema_for!(UsageReport),
         SchemaOf::Plan => schema_for!(Plan),
         SchemaOf::PlanPreview => schema_for!(PlanPreview),
         SchemaOf::Edit => schema_for!(Edit),

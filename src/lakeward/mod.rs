@@ -36,7 +36,7 @@ use lakeward_search::query_table::column_named;
 use lakeward_search::{
     ColumnAnswer, CompositeAnswers, CompositeOptions, CorrelateOptions, CorrelationAnswers, JoinOptions,
 };
-use lakeward_search::{QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+use lakeward_search::{QueryTable, RankingWeights, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use lakeward_search::{column_search, composite, copies, correlate, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
@@ -140,6 +140,11 @@ impl Lakeward {
     /// The same lake with the sessions of `user` alone; the name must be one of a file.
     pub fn of_user(&self, user: &Arc<str>) -> Self {
         Self { user: Some(Arc::clone(user)), ..self.clone() }
+    }
+
+    /// The same lake, ranked by other weights.
+    pub fn ranked_by(&self, ranking: RankingWeights) -> Self {
+        Self { config: Config { ranking, ..self.config.clone() }, ..self.clone() }
     }
 
     /// The language model.

@@ -7,9 +7,11 @@
 
 mod failure;
 pub mod http;
+mod jobs;
 pub mod mcp;
 mod percent;
 mod shared_lake;
+pub mod usage;
 mod workers;
 
 use std::sync::Arc;

@@ -11,19 +11,40 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::failure::Failure;
+use super::jobs::{Job, JobState};
 use lakeward_core::error::{Error, Result};
 
 /// Pieces of work that may wait, for each thread.
 const WAITING: usize = 32;
 
-/// The request to stop a piece of work.
+/// The request to stop a piece of work, and where it says what it is busy with.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    /// Whether the caller no longer waits.
+    left: Arc<AtomicBool>,
+    /// The job that the work is part of.
+    job: Option<Arc<Job>>,
+}
 
 impl Stop {
     /// Whether the work should stop.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.left.load(Ordering::Relaxed) || self.job.as_ref().is_some_and(|job| job.is_cancelled())
+    }
+
+    /// Tells whoever watches the job what it is busy with, in some words.
+    pub fn begin(&self, what: &'static str) {
+        if let Some(job) = &self.job {
+            job.tell(JobState::Running, Some(what));
+        }
+    }
+
+    /// An error if the work should stop.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn check(&self) -> Result<()> {
+        if self.requested() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -32,7 +53,7 @@ struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.left.store(true, Ordering::Relaxed);
     }
 }
 
@@ -68,9 +89,12 @@ impl Workers {
     ) -> Result<T, Failure> {
         let end = Instant::now() + deadline;
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Failure::Busy)?;
-        let thread = timeout_at(end, Arc::clone(&self.running).acquire_owned()).await;
+        let stop = Stop { left: Arc::default(), job: Job::current() };
+        let thread = tokio::select! {
+            thread = timeout_at(end, Arc::clone(&self.running).acquire_owned()) => thread,
+            () = Job::cancelled(stop.job.as_deref()) => return Err(Error::Interrupted.into()),
+        };
         let thread = thread.map_err(|_| Failure::Late(deadline))?.map_err(|_| Failure::Busy)?;
-        let stop = Stop::default();
         let _guard = StopOnDrop(stop.clone());
         let running = tokio::task::spawn_blocking(move || {
             let outcome = work(&stop);

@@ -46,6 +46,8 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     /// What may be learned from use.
     pub learning: FeedbackConfig,
+    /// What a service may keep of how its answers are used.
+    pub usage: UsageConfig,
     /// How the cells of columns are read, where their profile is wrong about it.
     pub cells: Vec<CellSetting>,
     /// Folders, and patterns of names such as `sales/sales_*.csv`, whose files are one table or separate ones.
@@ -62,6 +64,17 @@ pub struct Config {
 pub struct FeedbackConfig {
     /// Whether requests of sessions are kept with the tables accepted or used for them, and used where `graph build` took them in.
     pub record: bool,
+}
+
+/// What a service may keep of how its answers are used: nothing, unless the user says otherwise. What is kept stays in the folder of the index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UsageConfig {
+    /// Whether requests are kept with the tables that were shown, opened, accepted and used.
+    pub record: bool,
+    /// A file of weights, relative to the folder of this one, whose ranking is interleaved with the one in use, to compare them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<PathBuf>,
 }
 
 fn shipped() -> RankingWeights {
@@ -81,6 +94,7 @@ impl Default for Config {
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
             learning: FeedbackConfig::default(),
+            usage: UsageConfig::default(),
             cells: Vec::new(),
             tables: Choices::new(),
             synonyms: Synonyms::default(),
@@ -143,6 +157,9 @@ impl Config {
         if let Some(model) = &mut config.embedding.path {
             *model = path.parent().unwrap_or(Path::new("")).join(&model);
         }
+        if let Some(weights) = &mut config.usage.compare {
+            *weights = path.parent().unwrap_or(Path::new("")).join(&weights);
+        }
         config.with_weights(path)?.checked(path)
     }
 
@@ -168,9 +185,34 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, synonyms, .. } =
-            self;
-        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, cells, synonyms, ..ranked })
+        let Self {
+            weights,
+            conversation,
+            memory,
+            search,
+            llm,
+            embedding,
+            learning,
+            usage,
+            tables,
+            cells,
+            synonyms,
+            ..
+        } = self;
+        Ok(Self {
+            weights,
+            conversation,
+            memory,
+            search,
+            llm,
+            embedding,
+            learning,
+            usage,
+            tables,
+            cells,
+            synonyms,
+            ..ranked
+        })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {

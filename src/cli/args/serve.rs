@@ -28,3 +28,10 @@ pub struct McpCommand {
     #[arg(long)]
     pub no_query: bool,
 }
+
+#[derive(Debug, Args)]
+pub struct UsageCommand {
+    /// Remove all that was kept.
+    #[arg(long)]
+    pub forget: bool,
+}

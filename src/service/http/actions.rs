@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::service::{Stop, mcp, query_context};
-use lakeward::documents::{AskDocument, CorrelationDocument, Document, JoinDocument};
+use lakeward::documents::{AskDocument, CiteDocument, CorrelationDocument, Document, JoinDocument};
 use lakeward::{Lakeward, Plan, Request, SearchAnswer, Session};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Edit;
 use lakeward_core::request::Input;
+use lakeward_core::text::counted;
 use lakeward_operate::{Outcome, PlanPreview, PlanWarning, PreviewLimits, plan_preview};
 
 /// Answers of a search at most.
@@ -110,8 +111,9 @@ pub fn correlate(
 }
 
 /// The answer to a turn, as the next one of `session`.
-pub fn ask(lake: &Lakeward, session: &mut Session, turn: Turn) -> Result<AskDocument> {
+pub fn ask(lake: &Lakeward, stop: &Stop, session: &mut Session, turn: Turn) -> Result<AskDocument> {
     let started = Instant::now();
+    stop.begin("looking for tables and operations");
     let table = turn.table.as_deref().map(|name| mcp::table_id(lake, name)).transpose()?;
     let request = Request { text: turn.text, table, column: turn.column, k: turn.k.unwrap_or(0) };
     let (answer, provenance) = lake.ask(session, &request)?;
@@ -154,6 +156,7 @@ pub fn plan(lake: &Lakeward, session: &Session, what: What) -> Result<Plan> {
 pub fn preview(lake: &Lakeward, stop: &Stop, session: &Session, plan: &Plan) -> Result<PlanPreview> {
     let context = query_context(lake, stop)?;
     execution::connect(&context, &lake.sessions(), session)?;
+    stop.begin("computing what it would do");
     plan_preview(&context, plan, &execution::limits(session))
 }
 
@@ -162,9 +165,40 @@ pub fn run(lake: &Lakeward, stop: &Stop, session: &mut Session, plan: &Plan) -> 
     let (context, store) = (query_context(lake, stop)?, lake.sessions());
     let limits = PreviewLimits { sample_rows: 0, ..execution::limits(session) };
     execution::connect(&context, &store, session)?;
+    stop.begin("checking what it would do");
     let preview = execution::preview(&context, session, plan, &limits)?;
+    stop.begin("carrying it out");
     let outcome = execution::run(&context, &store, session, plan, &limits)?;
     Ok((preview.warnings, outcome))
+}
+
+/// Forgets the demand with this number, from 1.
+///
+/// # Errors
+/// [`Error::Usage`] if there is none.
+pub fn forget(session: &mut Session, number: usize) -> Result<()> {
+    match number {
+        1.. if number <= session.demands.len() => drop(session.demands.remove(number - 1)),
+        _ => {
+            return Err(Error::Usage(format!(
+                "{} remembered; there is no number {number}",
+                counted(session.demands.len() as u64, "demand")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The citations of the tables that `id` names, in all forms.
+///
+/// # Errors
+/// Those of [`CiteDocument::of`]; [`Error::UnknownTable`] with the nearest ids for what names none.
+pub fn cite(lake: &Lakeward, id: &str) -> Result<CiteDocument> {
+    let document = CiteDocument::of(lake, &[id.to_string()])?;
+    if document.citations.is_empty() {
+        lake.index().find(id)?;
+    }
+    Ok(document)
 }
 
 /// Takes the latest step of `session` back, or makes the one `again` that was taken back last.

@@ -5,20 +5,24 @@ use std::time::Instant;
 
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::actions::{self, RunDocument, Turn, What};
 use super::app::{App, LOOK, READ, RUN, may_write};
+use super::background;
 use super::download::{Download, Format};
 use super::endpoint::{Body, Endpoint, Query, schema};
+use super::lake_map::{LakeMap, MapOf};
 use super::refusal::Refusal;
 use super::users::User;
+use crate::service::jobs::JobDocument;
 use crate::service::{mcp, query_context};
 use lakeward::documents::{
-    AskDocument, CorrelationDocument, Document, JoinDocument, SessionList, SqlDocument, TableList, TableReport,
+    AskDocument, CiteDocument, CorrelationDocument, Document, JoinDocument, SessionList, SqlDocument, TableList,
+    TableReport,
 };
 use lakeward::{Resolution, SearchAnswer, Session};
 use lakeward_operate::PlanPreview;
@@ -114,6 +118,15 @@ struct Choice {
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Forgotten {
+    /// The number of the demand among those in force, from 1.
+    demand: usize,
+    /// The `revision` of the session that it is about: a newer one is a conflict.
+    revision: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct ResultFile {
     /// The step, from 1; the latest by default.
     step: Option<usize>,
@@ -196,6 +209,19 @@ async fn resolve(
     app.work(&user, LOOK, move |lake, _| lake.resolve(&of.id)).await.map(Json)
 }
 
+async fn cite(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Query(of): Query<Identifier>,
+) -> Answer<CiteDocument> {
+    app.work(&user, LOOK, move |lake, _| actions::cite(lake, &of.id)).await.map(Json)
+}
+
+async fn map(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<MapOf>) -> Answer<LakeMap> {
+    let maps = app.maps.clone();
+    app.work(&user, READ, move |lake, stop| maps.of(lake, stop, &of)).await.map(Json)
+}
+
 async fn sql(State(app): State<Arc<App>>, user: Extension<User>, Body(of): Body<Sql>) -> Answer<SqlDocument> {
     app.work(&user, READ, move |lake, stop| {
         let started = Instant::now();
@@ -208,7 +234,7 @@ async fn sql(State(app): State<Arc<App>>, user: Extension<User>, Body(of): Body<
 }
 
 async fn ask(State(app): State<Arc<App>>, user: Extension<User>, Body(turn): Body<Turn>) -> Answer<AskDocument> {
-    app.work(&user, READ, move |lake, _| actions::ask(lake, &mut lake.new_session(), turn)).await.map(Json)
+    app.work(&user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn)).await.map(Json)
 }
 
 async fn sessions(State(app): State<Arc<App>>, user: Extension<User>) -> Answer<SessionList> {
@@ -243,7 +269,8 @@ async fn ask_in(
     Body(turn): Body<Turn>,
 ) -> Answer<AskDocument> {
     let of = (id, turn.revision);
-    let (answer, _) = app.change(&user, of, READ, move |lake, _, session| actions::ask(lake, session, turn)).await?;
+    let (answer, _) =
+        app.change(&user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn)).await?;
     Ok(Json(answer))
 }
 
@@ -295,6 +322,16 @@ async fn redo(
 ) -> Answer<Session> {
     let redone = app.change(&user, (id, of.revision), LOOK, |_, _, session| actions::undo(session, true));
     redone.await.map(|((), session)| Json(session))
+}
+
+async fn forget(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Path(id): Path<String>,
+    Body(of): Body<Forgotten>,
+) -> Answer<Session> {
+    let forgot = app.change(&user, (id, of.revision), LOOK, move |_, _, session| actions::forget(session, of.demand));
+    forgot.await.map(|((), session)| Json(session))
 }
 
 async fn choose(
@@ -402,6 +439,20 @@ pub fn endpoints() -> Vec<Endpoint> {
             Some(schema::<Resolution>),
             get(resolve),
         ),
+        read(
+            "/api/v1/cite",
+            "Citations of what an identifier names",
+            Some(schema::<Identifier>),
+            Some(schema::<CiteDocument>),
+            get(cite),
+        ),
+        read(
+            "/api/v1/map",
+            "Tables by topic, with those they can be joined with or appended to",
+            Some(schema::<MapOf>),
+            Some(schema::<LakeMap>),
+            get(map),
+        ),
         write("/api/v1/sql", "The rows of one read-only query", schema::<Sql>, schema::<SqlDocument>, post(sql)),
         write(
             "/api/v1/ask",
@@ -449,6 +500,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             post(redo),
         ),
         write(
+            "/api/v1/sessions/{id}/forget",
+            "Forgets something that was asked for",
+            schema::<Forgotten>,
+            schema::<Session>,
+            post(forget),
+        ),
+        write(
             "/api/v1/sessions/{id}/choose",
             "Accepts or rejects a table",
             schema::<Choice>,
@@ -462,5 +520,18 @@ pub fn endpoints() -> Vec<Endpoint> {
             None,
             get(result),
         ),
+        read("/api/v1/jobs/{id}", "What happened to a job", None, Some(schema::<JobDocument>), get(background::job)),
+        read("/api/v1/jobs/{id}/events", "The same as server-sent events", None, None, get(background::events)),
+        read("/api/v1/jobs/{id}/answer", "The answer of a job", None, None, get(background::answer)),
+        Endpoint {
+            method: "delete",
+            ..read(
+                "/api/v1/jobs/{id}",
+                "Asks a job to stop",
+                None,
+                Some(schema::<JobDocument>),
+                delete(background::cancel),
+            )
+        },
     ]
 }

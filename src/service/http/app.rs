@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 
+use super::lake_map::LakeMaps;
 use super::metrics::Metrics;
 use super::refusal::Refusal;
 use super::users::{Rights, User, Users};
+use crate::service::jobs::Jobs;
+use crate::service::usage::UsageLog;
 use crate::service::{Failure, Service, Stop};
 use lakeward::{Lakeward, Session};
 use lakeward_core::error::{Error, Result};
+use lakeward_search::RankingWeights;
 
 /// Time for what is answered from the index.
 pub const LOOK: Duration = Duration::from_secs(15);
@@ -38,6 +42,14 @@ pub struct App {
     pub cookie: String,
     /// Figures.
     pub metrics: Metrics,
+    /// Work whose caller comes back for the answer.
+    pub jobs: Jobs,
+    /// What was found for maps of the lake.
+    pub maps: LakeMaps,
+    /// What is kept of how answers are used, if the settings allow it.
+    pub usage: Option<UsageLog>,
+    /// Another ranking that is compared with the one in use.
+    pub compared: Option<RankingWeights>,
     /// Takes one line for each request.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
     /// Whoever changes a session holds its lock.
@@ -46,14 +58,34 @@ pub struct App {
 
 impl App {
     /// The state at the start.
+    ///
+    /// # Errors
+    /// Those of reading the weights that are to be compared.
     pub fn new(
         service: Arc<Service>,
         users: Users,
         (hosts, port): (BTreeSet<String>, u16),
         log: Box<dyn Fn(&str) + Send + Sync>,
-    ) -> Self {
+    ) -> Result<Self> {
+        let lake = service.lake().in_use();
+        let usage = UsageLog::of(&lake);
+        let compare = lake.config().usage.compare.as_ref().filter(|_| usage.is_some());
+        let compared = compare.map(|path| RankingWeights::load(path)).transpose()?;
         let cookie = format!("lakeward_{port}");
-        Self { service, users, hosts, cookie, metrics: Metrics::default(), log, changing: Mutex::default() }
+        let (metrics, jobs, maps) = (Metrics::default(), Jobs::default(), LakeMaps::default());
+        Ok(Self {
+            service,
+            users,
+            hosts,
+            cookie,
+            metrics,
+            jobs,
+            maps,
+            usage,
+            compared,
+            log,
+            changing: Mutex::default(),
+        })
     }
 
     /// The outcome of `work` on the lake, with the sessions of `user`.
@@ -95,6 +127,8 @@ impl App {
                 return Err(Error::SessionChanged { id: name });
             }
             let outcome = work(lake, stop, &mut session)?;
+            // Whoever was told that nothing happened finds it so.
+            stop.check()?;
             store.save(&mut session)?;
             drop(held);
             Ok((outcome, session))

@@ -119,7 +119,7 @@ impl IntoResponse for Download {
 }
 
 /// The parts as the body of a response.
-struct Parts(Receiver<io::Result<Bytes>>);
+pub struct Parts(pub Receiver<io::Result<Bytes>>);
 
 impl hyper::body::Body for Parts {
     type Data = Bytes;

@@ -13,12 +13,13 @@ use serde_json::{Map, Value, json};
 
 use super::app::App;
 use super::refusal::{Refusal, RefusalDocument};
+use crate::service::jobs::JobDocument;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// An endpoint.
 pub struct Endpoint {
-    /// `get` or `post`.
+    /// `get`, `post` or `delete`.
     pub method: &'static str,
     /// The path; parameters in braces.
     pub path: &'static str,
@@ -47,6 +48,7 @@ pub fn openapi(endpoints: &[Endpoint]) -> Value {
     });
     let mut generator = settings.into_generator();
     let refusal = generator.subschema_for::<RefusalDocument>();
+    let job = generator.subschema_for::<JobDocument>();
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in endpoints {
         let answer = match endpoint.answer {
@@ -61,6 +63,11 @@ pub fn openapi(endpoints: &[Endpoint]) -> Value {
                 "default": {"description": "Why there is none", "content": {"application/json": {"schema": refusal}}},
             },
         });
+        if endpoint.method == "post" {
+            let told = "With `Prefer: respond-async`: a job, at the address in `Location`";
+            operation["responses"]["202"] =
+                json!({"description": told, "content": {"application/json": {"schema": job}}});
+        }
         if let Some(schema) = endpoint.body {
             let content = json!({"application/json": {"schema": schema(&mut generator)}});
             operation["requestBody"] = json!({"required": true, "content": content});

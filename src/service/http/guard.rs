@@ -20,8 +20,8 @@ pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
-             frame-ancestors 'none'",
+            "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; \
+             form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         ),
     ),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -33,7 +33,7 @@ pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
 ];
 
 /// Paths that need no user.
-const OPEN: [&str; 3] = ["/healthz", "/login", "/style.css"];
+const OPEN: [&str; 4] = ["/healthz", "/login", "/style.css", "/app.js"];
 /// The header that scripts of our own page send, and a form of another page cannot.
 pub const OWN_HEADER: &str = "x-lakeward";
 

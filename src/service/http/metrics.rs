@@ -31,6 +31,7 @@ pub struct Metrics {
     requests: Family<Answered, Counter>,
     seconds: Family<Route, Histogram>,
     occupied: Gauge,
+    jobs: Gauge,
     tables: Gauge,
     generation: Gauge<u64, AtomicU64>,
 }
@@ -41,13 +42,15 @@ impl Default for Metrics {
         let requests = Family::default();
         let histogram: fn() -> Histogram = || Histogram::new(exponential_buckets(0.002, 2.0, 15));
         let seconds = Family::new_with_constructor(histogram);
-        let (occupied, tables, generation) = (Gauge::default(), Gauge::default(), Gauge::default());
+        let (occupied, jobs, tables, generation) =
+            (Gauge::default(), Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests answered", requests.clone());
         registry.register_with_unit("answer", "Time to answer", Unit::Seconds, seconds.clone());
         registry.register("work", "Requests that are worked on or wait for a thread", occupied.clone());
+        registry.register("jobs", "Jobs that have no answer yet", jobs.clone());
         registry.register("tables", "Tables and records in the index", tables.clone());
         registry.register("index_generation", "Number of the index's commits", generation.clone());
-        Self { registry, requests, seconds, occupied, tables, generation }
+        Self { registry, requests, seconds, occupied, jobs, tables, generation }
     }
 }
 
@@ -58,13 +61,14 @@ impl Metrics {
         self.seconds.get_or_create(&Route { route: route.to_string() }).observe(elapsed.as_secs_f64());
     }
 
-    /// All figures as text.
+    /// All figures as text, with the number of running `jobs`.
     ///
     /// # Errors
     /// [`Error::Internal`] if they cannot be written.
-    pub fn text(&self, service: &Service) -> Result<String> {
+    pub fn text(&self, service: &Service, jobs: usize) -> Result<String> {
         let lake = service.lake().in_use();
         self.occupied.set(service.workers().occupied() as i64);
+        self.jobs.set(jobs as i64);
         self.tables.set(lake.index().len() as i64);
         self.generation.set(lake.index().manifest().generation);
         let mut text = String::new();

@@ -6,10 +6,13 @@
 mod actions;
 mod api;
 mod app;
+mod background;
+mod chart;
 mod connections;
 mod download;
 mod endpoint;
 mod guard;
+mod lake_map;
 mod metrics;
 mod page;
 mod refusal;
@@ -102,11 +105,13 @@ pub fn serve(
         let code = secrets.as_ref().map(|secrets| format!("?code={}", secrets.code)).unwrap_or_default();
         let address =
             Address { page: format!("http://{own}/login{code}"), token: secrets.map(|secrets| secrets.token) };
-        let app = Arc::new(App::new(service, users, (hosts, own.port()), log));
-        let router = router(app, options.queries);
+        let app = Arc::new(App::new(service, users, (hosts, own.port()), log)?);
+        let router = router(Arc::clone(&app), options.queries);
         let stop = stop_signal()?;
         announce(&address);
         connections::serve(listener, router, stop).await;
+        // Whoever watched them is gone.
+        app.jobs.cancel();
         Ok(())
     })
 }
@@ -153,6 +158,8 @@ fn router(app: Arc<App>, queries: bool) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         .layer(RequestBodyLimitLayer::new(MOST_BODY_BYTES))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&app), background::in_background))
         // It has a limit of its own.
         .route_service("/mcp", mcp(&app, queries))
         .layer(CatchPanicLayer::custom(panicked))
@@ -182,7 +189,7 @@ async fn healthz() -> &'static str {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Result<String, Refusal> {
-    app.metrics.text(&app.service).map_err(|error| app.refusal(&error.into()))
+    app.metrics.text(&app.service, app.jobs.running()).map_err(|error| app.refusal(&error.into()))
 }
 
 async fn unknown() -> Refusal {

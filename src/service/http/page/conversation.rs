@@ -7,18 +7,22 @@ use axum::response::Redirect;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Fault, Form, Visitor, page as whole, text};
+use super::layout::{Fault, Form, Visitor, grid, page as whole, text};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::mcp;
 use crate::service::percent::{percent_decoded, percent_encoded};
+use crate::service::usage::{self, Did};
 use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
-use lakeward_agent::session::transcript::understood;
+use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::request::{Label, OperationKind};
 use lakeward_core::text::counted;
 
 /// Tables of an answer that are shown.
 const TABLES: usize = 10;
+
+/// Pairs of columns that are shown.
+const ALIGNED: usize = 30;
 
 /// Turns before the latest whose answers can be unfolded.
 const FOLDED: usize = 3;
@@ -42,6 +46,13 @@ pub struct Chosen {
     /// Its id, encoded as in an address: a browser would change some characters of a field.
     table: String,
     accepted: bool,
+    revision: u64,
+}
+
+/// The number of a demand, from 1.
+#[derive(Deserialize)]
+pub struct Forgotten {
+    demand: usize,
     revision: u64,
 }
 
@@ -73,22 +84,25 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<
         &html! {
             h1 { "Conversation " (session.id) }
             @for (place, turn) in session.turns.iter().enumerate() {
-                section class="turn" aria-label={ "Turn " (turn.number) } {
-                    h2 { (text(&turn.text)) }
-                    @match &turn.recommendation {
-                        Some(found) if place == last => (answer(found, Some(&forms))),
-                        Some(found) if place + FOLDED >= last => details { summary { "Answer" } (answer(found, None)) },
-                        _ => p { (counted(turn.tables.len() as u64, "table")) " shown" },
+                section.turn aria-label={ "Turn " (turn.number) } {
+                    h2.said { (text(&turn.text)) }
+                    div.answer {
+                        @match &turn.recommendation {
+                            Some(found) if place == last => (answer(found, Some(&forms))),
+                            Some(found) if place + FOLDED >= last => details { summary { "Answer" } (answer(found, None)) },
+                            _ => p { (counted(turn.tables.len() as u64, "table")) " shown" },
+                        }
                     }
                 }
             }
+            (memory(&forms))
             (steps(&forms))
             h2 id="next" { "Next" }
-            form method="post" action={ "/sessions/" (session.id) "/ask" } {
+            form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait="Looking for tables" {
                 (forms.fields())
                 label for="text" { "Say what to change, choose, or do next" }
                 textarea id="text" name="text" rows="2" required maxlength="4000" {}
-                p { button { "Send" } }
+                p { button.main { "Send" } }
             }
         },
     ))
@@ -105,7 +119,7 @@ impl Forms<'_> {
 pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
     let question = found.operations.first().filter(|first| first.kind == OperationKind::Clarify);
     html! {
-        p { "Understood: " (text(&understood(&found.signals))) }
+        p.why { "Understood: " (text(&understood(&found.signals))) }
         @if found.nothing_found {
             p class="warn" { "Nothing in the lake seems to answer this; these are but the nearest." }
         }
@@ -119,7 +133,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         }
         @if found.worth_showing().next().is_some() {
             h3 { "Operations" }
-            ol class="answers" {
+            ol.cards.answers {
                 @for (place, operation) in found.worth_showing().enumerate() {
                     (operation_line(place + 1, operation, forms))
                 }
@@ -127,7 +141,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         }
         @if !found.tables.is_empty() {
             h3 { "Tables" }
-            ol class="answers" { @for table in found.tables.iter().take(TABLES) { (table_line(table, forms)) } }
+            ol.cards.answers { @for table in found.tables.iter().take(TABLES) { (table_line(table, forms)) } }
         }
         @for note in &found.notes { p { (text(note)) } }
     }
@@ -136,46 +150,82 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
 fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&Forms<'_>>) -> Markup {
     html! {
         li {
-            strong { (operation.kind.name()) } " (" (format!("{:.0} %", 100.0 * operation.score)) "): " (text(&operation.reason))
+            strong { (operation.kind.name()) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
+            p.why { (text(&operation.reason)) }
             @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p class="why" { "Not yet: " (text(&unmet.what)) }
+                p.why { "Not yet: " (text(&unmet.what)) }
             }
             @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
-                p class="why" {
-                    a href={ "/sessions/" (forms.session.id) "/preview?operation=" (number) } { "Preview operation " (number) }
+                a.button href={ "/sessions/" (forms.session.id) "/preview?operation=" (number) } { "Preview operation " (number) }
+            }
+        }
+    }
+}
+
+/// The probability that a table serves the request, in words and as a bar.
+pub fn meter(relevance: f64) -> Markup {
+    html! { span.meter { (bar(relevance, &format!("serves with probability {relevance:.2}"))) } }
+}
+
+fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
+    let evidence = &table.evidence;
+    html! {
+        li {
+            a.title href={ "/table?id=" (percent_encoded(&table.table)) @if let Some(forms) = forms { "&seen=" (usage::answer_of(forms.session)) } } { (text(&table.title)) }
+            @if table.accepted { " " span.badge { "accepted" } }
+            @if let Some(relevance) = evidence.search.as_ref().and_then(|found| found.relevance) { (meter(relevance)) }
+            p.why {
+                code { (text(&table.table)) }
+                @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
+                ", utility " (format!("{:.2}", table.utility.total))
+            }
+            p.why { (text(&table.reason)) }
+            @if let Some(join) = &evidence.join {
+                p.why {
+                    (text(&join.query_column)) " = " (text(&join.column)) " "
+                    (bar(join.containment, &format!("{:.0} % of the values", 100.0 * join.containment)))
+                }
+            }
+            @if let Some(union) = &evidence.union {
+                details {
+                    summary { (counted(union.alignment.len() as u64, "column")) " of the same meaning" }
+                    (grid("Columns of the same meaning", &["Yours", "Its", "Fit"].map(str::to_string), &union.alignment.iter().take(ALIGNED).map(|pair| {
+                        vec![(text(&pair.query_column), false), (text(&pair.column), false), (format!("{:.2}", pair.score), true)]
+                    }).collect::<Vec<_>>()))
+                }
+            }
+            @if let Some(forms) = forms {
+                div.row {
+                    @for (accepted, word) in [(true, "Accept"), (false, "Reject")] {
+                        form method="post" action={ "/sessions/" (forms.session.id) "/choose" } {
+                            (forms.fields())
+                            input type="hidden" name="table" value=(percent_encoded(&table.table));
+                            input type="hidden" name="accepted" value=(accepted);
+                            button.quiet aria-label={ (word) " " (text(&table.title)) } { (word) }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
-    let found = table.evidence.search.as_ref().and_then(|found| found.relevance);
-    let contained = table.evidence.join.as_ref();
+/// What was asked for, each with a button that takes it away.
+fn memory(forms: &Forms<'_>) -> Markup {
+    let session = forms.session;
     html! {
-        li {
-            a href={ "/table?id=" (percent_encoded(&table.table)) } { (text(&table.title)) }
-            " – " code { (text(&table.table)) }
-            @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
-            @if table.accepted { " – accepted" }
-            p class="why" { (text(&table.reason)) }
-            p class="why" {
-                "Utility " (format!("{:.2}", table.utility.total))
-                @if let Some(relevance) = found { "; serves the request with probability " (format!("{relevance:.2}")) }
-                @if let Some(join) = contained {
-                    "; " (text(&join.query_column)) " = " (text(&join.column)) " "
-                    (bar(join.containment, &format!("{:.0} % of the values", 100.0 * join.containment)))
-                }
-            }
-            @if let Some(forms) = forms {
-                @for (accepted, word) in [(true, "Accept"), (false, "Reject")] {
-                    form class="inline" method="post" action={ "/sessions/" (forms.session.id) "/choose" } {
-                        (forms.fields())
-                        input type="hidden" name="table" value=(percent_encoded(&table.table));
-                        input type="hidden" name="accepted" value=(accepted);
-                        button aria-label={ (word) " " (text(&table.title)) } { (word) }
+        @if !session.demands.is_empty() {
+            h2 { "Remembered" }
+            ul.chips {
+                @for (place, demand) in session.demands.iter().enumerate() {
+                    @let said = text(&demand_line(demand));
+                    li {
+                        form method="post" action={ "/sessions/" (session.id) "/forget" } {
+                            (forms.fields())
+                            input type="hidden" name="demand" value=(place + 1);
+                            span { (said) } button aria-label={ "Forget " (said) } { "×" }
+                        }
                     }
-                    " "
                 }
             }
         }
@@ -186,8 +236,9 @@ fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
 pub fn bar(share: f64, words: &str) -> Markup {
     let width = (100.0 * share.clamp(0.0, 1.0)).round();
     html! {
-        svg width="100" height="10" role="img" aria-label=(words) viewBox="0 0 100 10" {
-            rect width=(width) height="10" {}
+        svg.bar width="100" height="10" role="img" aria-label=(words) viewBox="0 0 100 10" {
+            rect.track width="100" height="10" rx="3" {}
+            rect width=(width) height="10" rx="3" {}
         }
         " " (words)
     }
@@ -198,35 +249,52 @@ fn steps(forms: &Forms<'_>) -> Markup {
     html! {
         @if !session.steps.is_empty() {
             h2 { "Operations that were run" }
-            ol {
+            ol.cards {
                 @for step in &session.steps {
                     li {
-                        (step.plan.kind().name()) ": " (counted(step.rows, "row")) ", "
+                        strong { (step.plan.kind().name()) } ": " (counted(step.rows, "row")) ", "
                         (counted(step.columns.len() as u64, "column"))
                         @if step.undone { " – taken back" } @else {
-                            " – "
-                            @let address = format!("/api/v1/sessions/{}/result?step={}", session.id, step.number);
-                            a href={ (address) "&format=csv" } { "Download step " (step.number) " as CSV" } " · "
-                            a href={ (address) "&format=parquet" } { "as Parquet" }
+                            @let address = format!("/api/v1/sessions/{}/result?step={}&format=", session.id, step.number);
+                            div.row {
+                                a.button href={ "/sessions/" (session.id) "/result?step=" (step.number) } { "Look at result " (step.number) }
+                                a.button href={ (address) "csv" } { "Download step " (step.number) " as CSV" }
+                                a.button href={ (address) "parquet" } { "as Parquet" }
+                            }
                         }
                         details { summary { "SQL" } pre { (step.sql) } }
                     }
                 }
             }
-            @if session.steps.iter().any(|step| !step.undone) {
-                form method="post" action={ "/sessions/" (session.id) "/undo" } {
-                    (forms.fields())
-                    button { "Take the latest operation back" }
+            div.row {
+                @if session.steps.iter().any(|step| !step.undone) {
+                    a.button href={ "/sessions/" (session.id) "/preview" } { "Change its steps" }
+                    form method="post" action={ "/sessions/" (session.id) "/undo" } {
+                        (forms.fields())
+                        button { "Take the latest operation back" }
+                    }
                 }
-            }
-            @if session.steps.last().is_some_and(|step| step.undone) {
-                form method="post" action={ "/sessions/" (session.id) "/redo" } {
-                    (forms.fields())
-                    button { "Make the operation again that was taken back last" }
+                @if session.steps.last().is_some_and(|step| step.undone) {
+                    form method="post" action={ "/sessions/" (session.id) "/redo" } {
+                        (forms.fields())
+                        button { "Make the operation again that was taken back last" }
+                    }
                 }
             }
         }
     }
+}
+
+/// Forgets something that was asked for.
+pub async fn forget(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(of): Form<Forgotten>,
+) -> Result<Redirect, Fault> {
+    let revision = (id.clone(), Some(of.revision));
+    app.change(&visitor.user, revision, LOOK, move |_, _, session| actions::forget(session, of.demand)).await?;
+    Ok(back(&id))
 }
 
 /// The next turn.
@@ -238,8 +306,17 @@ pub async fn ask(
 ) -> Result<Redirect, Fault> {
     let turn = Turn { text: asked.text, ..Turn::default() };
     let of = (id.clone(), Some(asked.revision));
-    app.change(&visitor.user, of, READ, move |lake, _, session| actions::ask(lake, session, turn)).await?;
+    let asked = app.change(&visitor.user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn));
+    keep_shown(&app, &asked.await?.1);
     Ok(back(&id))
+}
+
+/// Keeps what the latest turn of `session` shows, where that is allowed.
+pub fn keep_shown(app: &App, session: &Session) {
+    if let (Some(log), Some(turn)) = (&app.usage, session.turns.last()) {
+        let nothing = turn.recommendation.as_ref().is_some_and(|found| found.nothing_found);
+        log.show(&usage::answer_of(session), &turn.text, turn.tables.iter().cloned(), nothing, String::new());
+    }
 }
 
 /// Accepts or rejects a table.
@@ -250,7 +327,8 @@ pub async fn choose(
     Form(chosen): Form<Chosen>,
 ) -> Result<Redirect, Fault> {
     let of = (id.clone(), Some(chosen.revision));
-    app.change(&visitor.user, of, LOOK, move |lake, _, session| {
+    let accepted = chosen.accepted;
+    let done = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
         let id = percent_decoded(&chosen.table).unwrap_or(chosen.table);
         let table = mcp::table_id(lake, &id)?;
         if chosen.accepted {
@@ -258,9 +336,12 @@ pub async fn choose(
         } else {
             session.reject(&table)
         }
-        Ok(())
-    })
-    .await?;
+        Ok(table)
+    });
+    let (table, session) = done.await?;
+    if let Some(log) = app.usage.as_ref().filter(|_| accepted) {
+        log.add(&usage::answer_of(&session), Did::Accepted, [table]);
+    }
     Ok(back(&id))
 }
 

@@ -1,20 +1,27 @@
 //! A dataset: what its publisher says, its columns with their figures, its first rows, its citation.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
 use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::conversation::bar;
-use super::layout::{Fault, Visitor, page as whole, text};
+use super::layout::{Fault, Visitor, grid, page as whole, text};
+use crate::service::http::actions;
 use crate::service::http::app::{App, READ};
+use crate::service::http::chart::histogram;
 use crate::service::http::endpoint::Query;
 use crate::service::percent::percent_encoded;
+use crate::service::usage::Did;
 use crate::service::{Stop, mcp, query_context};
 use lakeward::Lakeward;
-use lakeward::documents::TableReport;
-use lakeward_core::error::Result;
+use lakeward::documents::{Cited, TableReport};
+use lakeward_core::error::{Error, Result};
 use lakeward_core::text::counted;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
@@ -22,6 +29,12 @@ use lakeward_operate::{CellForm, sql_name, texts};
 
 /// Rows of the sample.
 const ROWS: usize = 10;
+/// Cells that histograms are made of at most, and rows.
+const HISTOGRAM_CELLS: usize = 2_000_000;
+const HISTOGRAM_ROWS: usize = 50_000;
+/// Columns with a histogram, and its bars.
+const HISTOGRAMS: usize = 40;
+const BARS: usize = 16;
 /// Columns of the sample.
 const SAMPLE_COLUMNS: usize = 30;
 /// Columns that are listed.
@@ -33,12 +46,19 @@ const VALUES: usize = 3;
 #[derive(Deserialize)]
 pub struct Of {
     id: String,
+    /// The answer in which it was seen.
+    seen: Option<String>,
 }
 
-/// The first rows of a table.
+/// The first rows of a table, and how its numbers are spread.
+#[derive(Default)]
 struct Sample {
     columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<(String, bool)>>,
+    /// By column: counts in ranges of the same width.
+    histograms: HashMap<String, Vec<u64>>,
+    /// Rows that the histograms are made of.
+    counted: usize,
 }
 
 /// The page.
@@ -47,13 +67,19 @@ pub async fn page(
     visitor: Visitor,
     Query(of): Query<Of>,
 ) -> std::result::Result<Markup, Fault> {
+    let seen = of.seen.clone();
     let found = app.work(&visitor.user, READ, move |lake, stop| {
         let report = TableReport::of(lake, &mcp::table_id(lake, &of.id)?)?;
         let sample = sample(lake, stop, &report.dataset)?;
-        Ok((report, sample))
+        let cited = actions::cite(lake, report.dataset.id().as_str())?;
+        Ok((report, sample, cited))
     });
-    let (report, sample) = found.await?;
+    let (report, sample, cited) = found.await?;
     let dataset = &report.dataset;
+    if let (Some(log), Some(answer)) = (&app.usage, &seen) {
+        log.add(answer, Did::Opened, [dataset.id().to_string()]);
+    }
+    let id = percent_encoded(dataset.id().as_str());
     Ok(whole(
         &dataset.title(),
         Some(&visitor),
@@ -68,33 +94,74 @@ pub async fn page(
                 @if report.sampled { "; only its first rows were read" }
             }
             @if dataset.table().is_some() {
-            p { a href={ "/?table=" (percent_encoded(dataset.id().as_str())) } { "Start from this table" } }
-        }
-        (metadata(dataset))
+                p { a.button href={ "/?table=" (id) } { "Start from this table" } " " a.button href={ "/map?table=" (id) } { "What goes with it" } }
+            }
+            (metadata(dataset))
             @if let Some(table) = dataset.table() {
                 @if !table.profile.keys.is_empty() { p { "Keys: " (text(&table.profile.keys.join(", "))) } }
-                (columns(&table.profile.columns))
+                (columns(&table.profile.columns, &sample))
             }
-            @if let Some(sample) = &sample { (rows(sample)) }
+            @if !sample.rows.is_empty() {
+                h2 { "First rows" }
+                (grid("First rows of the table", &sample.columns, &sample.rows))
+            }
             h2 { "Cite" }
-            p { (text(dataset.citation())) }
+            @for cited in &cited.citations { (citation(cited)) }
         },
     ))
 }
 
-fn sample(lake: &Lakeward, stop: &Stop, dataset: &Dataset) -> Result<Option<Sample>> {
-    if dataset.is_record() {
-        return Ok(None);
-    }
+fn sample(lake: &Lakeward, stop: &Stop, dataset: &Dataset) -> Result<Sample> {
+    let Some(table) = dataset.table() else { return Ok(Sample::default()) };
     let context = query_context(lake, stop)?;
-    let mut found = context.query(&format!("SELECT * FROM {}", sql_name(dataset.id().as_str())), Some(ROWS))?;
-    let columns = found.columns().iter().take(SAMPLE_COLUMNS).map(|column| text(&column.name)).collect();
-    let mut rows = Vec::new();
+    let most = (HISTOGRAM_CELLS / table.profile.columns.len().max(1)).clamp(ROWS, HISTOGRAM_ROWS);
+    let mut found = context.query(&format!("SELECT * FROM {}", sql_name(dataset.id().as_str())), Some(most))?;
+    let heads = found.columns().to_vec();
+    let columns = heads.iter().take(SAMPLE_COLUMNS).map(|column| text(&column.name)).collect();
+    let mut sample = Sample { columns, ..Sample::default() };
+    let numeric: Vec<usize> = (0..heads.len()).filter(|place| heads[*place].is_numeric).take(HISTOGRAMS).collect();
+    let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); numeric.len()];
     while let Some(batch) = found.next_batch()? {
-        let batch = texts(&batch, CellForm::Shown)?;
-        rows.extend(batch.iter().map(|row| row.iter().take(SAMPLE_COLUMNS).map(|cell| text(cell)).collect::<Vec<_>>()));
+        let left = ROWS.saturating_sub(sample.rows.len()).min(batch.num_rows());
+        for row in texts(&batch.slice(0, left), CellForm::Shown)? {
+            let cells = row.iter().zip(&heads).take(SAMPLE_COLUMNS);
+            sample.rows.push(cells.map(|(cell, column)| (text(cell), column.is_numeric)).collect());
+        }
+        for (numbers, place) in numbers.iter_mut().zip(&numeric) {
+            let as_numbers = cast(batch.column(*place), &DataType::Float64);
+            let as_numbers = as_numbers.map_err(|error| Error::Internal(error.to_string()))?;
+            numbers.extend(as_numbers.as_primitive::<Float64Type>().iter().flatten().filter(|it| it.is_finite()));
+        }
+        sample.counted += batch.num_rows();
     }
-    Ok(Some(Sample { columns, rows }))
+    let named =
+        numeric.iter().zip(numbers).filter_map(|(place, numbers)| Some((heads[*place].name.clone(), bins(&numbers)?)));
+    sample.histograms = named.collect();
+    Ok(sample)
+}
+
+/// How many of `numbers` fall into each of some ranges of the same width; `None` if all are equal.
+fn bins(numbers: &[f64]) -> Option<Vec<u64>> {
+    let (from, to) = numbers.iter().fold((f64::MAX, f64::MIN), |(a, b), it| (a.min(*it), b.max(*it)));
+    let wide = (to - from) / BARS as f64;
+    if !wide.is_finite() || wide <= 0.0 {
+        return None;
+    }
+    let mut counts = vec![0; BARS];
+    numbers.iter().for_each(|number| counts[(((number - from) / wide) as usize).min(BARS - 1)] += 1);
+    Some(counts)
+}
+
+fn citation(cited: &Cited) -> Markup {
+    let csl = serde_json::to_string_pretty(&[&cited.csl_json]).unwrap_or_default();
+    let bibtex: Vec<String> = cited.bibtex.lines().map(text).collect();
+    let csl: Vec<String> = csl.lines().map(text).collect();
+    html! {
+        @if let Some(note) = &cited.note { p.why { (text(note)) } }
+        @for (name, form) in [("Text", text(&cited.text)), ("BibTeX", bibtex.join("\n")), ("CSL-JSON", csl.join("\n"))] {
+            details.cite open[name == "Text"] { summary { (name) } pre data-copy=(name) tabindex="0" { (form) } }
+        }
+    }
 }
 
 fn metadata(dataset: &Dataset) -> Markup {
@@ -110,31 +177,43 @@ fn metadata(dataset: &Dataset) -> Markup {
     }
 }
 
-fn columns(columns: &[ColumnProfile]) -> Markup {
+fn columns(columns: &[ColumnProfile], sample: &Sample) -> Markup {
     html! {
         h2 { "Columns" }
-        div class="scroll" tabindex="0" role="region" aria-label="Columns" {
+        div.scroll tabindex="0" role="region" aria-label="Columns" {
             table {
-                thead { tr { @for head in ["Name", "Type", "Different values", "Missing", "Range", "Most frequent values"] { th scope="col" { (head) } } } }
+                thead { tr { @for head in ["Name", "Type", "Different values", "Missing", "Range", "Distribution"] { th scope="col" { (head) } } } }
                 tbody {
                     @for column in columns.iter().take(COLUMNS) {
                         tr {
                             th scope="row" { (text(&column.name)) }
                             td { (label(&column.logical)) @if let Some(semantic) = &column.semantic { ", " (label(semantic)) } }
-                            td class="number" { (column.distinct) }
-                            td class="number" { (column.missing) }
+                            td.number { (column.distinct) }
+                            td.number { (column.missing) }
                             td { @if let (Some(min), Some(max)) = (&column.min, &column.max) { (text(min)) " – " (text(max)) } }
-                            td {
-                                @for (value, count) in column.top.iter().take(VALUES) {
-                                    div { (bar(*count as f64 / column.rows.max(1) as f64, &format!("{} ({count})", text(value)))) }
-                                }
-                            }
+                            td { (distribution(column, sample.histograms.get(&column.name))) }
                         }
                     }
                 }
             }
         }
+        @if !sample.histograms.is_empty() { p.why { "Histograms of the first " (counted(sample.counted as u64, "row")) "." } }
         @if columns.len() > COLUMNS { p { (counted((columns.len() - COLUMNS) as u64, "more column")) } }
+    }
+}
+
+/// A histogram of numbers, else the most frequent values.
+fn distribution(column: &ColumnProfile, counts: Option<&Vec<u64>>) -> Markup {
+    html! {
+        @match counts {
+            Some(counts) => {
+                @let ranges = [&column.min, &column.max].map(|end| end.as_deref().map(text).unwrap_or_default());
+                (histogram(counts, &format!("from {} to {}: {counts:?}", ranges[0], ranges[1])))
+            },
+            None => { @for (value, count) in column.top.iter().take(VALUES) {
+                div { (bar(*count as f64 / column.rows.max(1) as f64, &format!("{} ({count})", text(value)))) }
+            } },
+        }
     }
 }
 
@@ -144,16 +223,4 @@ fn label(kind: &impl serde::Serialize) -> String {
         .ok()
         .and_then(|name| name.as_str().map(|name| name.replace('_', " ")))
         .unwrap_or_default()
-}
-
-fn rows(sample: &Sample) -> Markup {
-    html! {
-        h2 { "First rows" }
-        div class="scroll" tabindex="0" role="region" aria-label="First rows" {
-            table {
-                thead { tr { @for column in &sample.columns { th scope="col" { (column) } } } }
-                tbody { @for row in &sample.rows { tr { @for cell in row { td { (cell) } } } } }
-            }
-        }
-    }
 }

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conversation::answer;
+use super::conversation::{answer, keep_shown};
 use super::layout::{Fault, Form, Visitor, page as whole, text};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
@@ -47,18 +47,21 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(from): Qu
         Some(&visitor),
         &html! {
             h1 { "What do you want to do?" }
-            p { "The lake " strong { (text(&name)) } " has " (counted(tables as u64, "dataset")) "." }
-            form method="post" action="/ask" {
+            form.ask method="post" action="/ask" data-wait="Looking for tables" {
                 (visitor.field())
                 label for="text" { "Your task or question, in your own words" }
                 textarea id="text" name="text" rows="3" required maxlength="4000" {}
                 label for="table" { "The table you start from, if you have one" }
-                input id="table" name="table" type="text" value=(text(&from.table));
-                p { button { "Ask" } }
+                input id="table" name="table" type="text" value=(text(&from.table)) maxlength="600";
+                p { button.main { "Ask" } }
+            }
+            p.why {
+                "The lake " strong { (text(&name)) } " has " (counted(tables as u64, "dataset")) ": "
+                a href="/search" { "search it by words" } " or " a href="/map" { "look at its map" } "."
             }
             @if !sessions.is_empty() {
                 h2 { "Conversations" }
-                ul { @for session in sessions.iter().take(LISTED) { (line(session)) } }
+                ul.cards { @for session in sessions.iter().take(LISTED) { (line(session)) } }
             }
         },
     ))
@@ -69,7 +72,7 @@ fn line(session: &SessionSummary) -> Markup {
         @if let SessionState::Readable { turns, steps, first_request, .. } = &session.state {
             li {
                 a href={ "/sessions/" (session.id) } { (text(first_request.as_deref().unwrap_or(&session.id))) }
-                " – " (counted(*turns as u64, "turn")) ", " (counted(*steps as u64, "operation"))
+                p.why { (counted(*turns as u64, "turn")) ", " (counted(*steps as u64, "operation")) }
             }
         }
     }
@@ -80,20 +83,25 @@ pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): For
     let table = Some(asked.table.trim().to_string()).filter(|table| !table.is_empty());
     let turn = Turn { text: asked.text, table, ..Turn::default() };
     if visitor.user.rights == Rights::Read {
-        let found = app.work(&visitor.user, READ, move |lake, _| actions::ask(lake, &mut lake.new_session(), turn));
+        let found =
+            app.work(&visitor.user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
         let found = found.await?;
         let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
         return Ok(whole("Answer", Some(&visitor), &main).into_response());
     }
-    let made = app.work(&visitor.user, READ, move |lake, _| {
+    let made = app.work(&visitor.user, READ, move |lake, stop| {
         let store = lake.sessions();
         let mut session = store.create(None, &lake.place().lake.to_string_lossy())?;
-        let asked = actions::ask(lake, &mut session, turn).and_then(|_| store.save(&mut session));
+        let asked = actions::ask(lake, stop, &mut session, turn)
+            .and_then(|_| stop.check())
+            .and_then(|()| store.save(&mut session));
         if asked.is_err() {
             // Nothing happened in it.
             let _ = store.discard_untouched(&session);
         }
-        asked.map(|()| session.id)
+        asked.map(|()| session)
     });
-    Ok(Redirect::to(&format!("/sessions/{}", made.await?)).into_response())
+    let session = made.await?;
+    keep_shown(&app, &session);
+    Ok(Redirect::to(&format!("/sessions/{}", session.id)).into_response())
 }

@@ -29,6 +29,8 @@ pub struct Visitor {
     /// The user.
     pub user: User,
     token: String,
+    /// Whether what they do is kept.
+    is_kept: bool,
 }
 
 impl Visitor {
@@ -49,7 +51,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
             // Without a cookie no other page can send a form in this user's name.
             _ => String::new(),
         };
-        Ok(Self { user, token })
+        Ok(Self { user, token, is_kept: app.usage.is_some() })
     }
 }
 
@@ -135,25 +137,43 @@ pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
                 title { (text(title)) " · Lakeward" }
                 link rel="stylesheet" href="/style.css";
                 link rel="icon" href="data:,";
+                script type="module" src="/app.js" {}
             }
             body {
-                a class="skip" href="#main" { "To the content" }
+                a.skip href="#main" { "To the content" }
                 header {
                     nav aria-label="Pages" {
-                        a href="/" { "Ask" }
-                        a href="/search" { "Search" }
+                        a.brand href="/" { "Lakeward" }
                         @if let Some(visitor) = visitor {
+                            @for (address, name) in [("/", "Ask"), ("/search", "Search"), ("/map", "Map")] { a href=(address) { (name) } }
                             form method="post" action="/logout" {
                                 (visitor.field())
-                                button { "Log out " (visitor.user.shown()) }
+                                button.quiet { "Log out " (visitor.user.shown()) }
                             }
                         }
                     }
                 }
                 main id="main" { (main) }
+                @if visitor.is_some_and(|visitor| visitor.is_kept) {
+                    footer { "Requests, and which tables are opened, accepted and used for them, are kept beside the index of this lake; without names." }
+                }
+            }
+        }
+    }
+}
+
+/// A table that is wider than the screen at times, which its frame then scrolls.
+pub fn grid(name: &str, heads: &[String], rows: &[Vec<(String, bool)>]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
+            table {
+                caption { (name) }
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { @for row in rows { tr { @for (cell, number) in row { td.number[*number] { (cell) } } } } }
             }
         }
     }
@@ -162,4 +182,9 @@ pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
 /// The style sheet.
 pub async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("style.css"))
+}
+
+/// What scripts add: progress of long work, copying, the map by keys.
+pub async fn script() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("app.js"))
 }

@@ -4,10 +4,13 @@
 
 mod conversation;
 mod dataset;
+mod edit;
 mod home;
 mod layout;
 mod login;
+mod map;
 mod preview;
+mod result;
 mod search;
 
 use std::sync::Arc;
@@ -17,11 +20,15 @@ use axum::routing::{get, post};
 
 use super::app::App;
 
+pub use layout::text;
+
 /// The routes of the page.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(home::page))
         .route("/style.css", get(layout::style))
+        .route("/app.js", get(layout::script))
+        .route("/map", get(map::page))
         .route("/login", get(login::page).post(login::with_token))
         .route("/logout", post(login::end))
         .route("/ask", post(home::ask))
@@ -30,7 +37,9 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/sessions/{id}", get(conversation::page))
         .route("/sessions/{id}/ask", post(conversation::ask))
         .route("/sessions/{id}/choose", post(conversation::choose))
-        .route("/sessions/{id}/preview", get(preview::page))
+        .route("/sessions/{id}/preview", get(preview::page).post(preview::edited))
+        .route("/sessions/{id}/result", get(result::page))
+        .route("/sessions/{id}/forget", post(conversation::forget))
         .route("/sessions/{id}/run", post(preview::run))
         .route("/sessions/{id}/undo", post(conversation::undo))
         .route("/sessions/{id}/redo", post(conversation::redo))

@@ -1,35 +1,62 @@
-//! Tables by words.
+//! Tables by words, narrowed by what publishers say of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use maud::{Markup, html};
-use serde::Deserialize;
 
+use super::conversation::meter;
 use super::layout::{Fault, Visitor, page as whole, text};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
 use crate::service::http::endpoint::Query;
-use crate::service::percent::percent_encoded;
-use lakeward::SearchAnswer;
+use crate::service::percent::{percent_decoded, percent_encoded};
+use crate::service::usage;
 use lakeward::documents::Document;
+use lakeward::{Lakeward, SearchAnswer};
+use lakeward_core::error::Result as Outcome;
+use lakeward_core::role::Role;
 use lakeward_core::text::counted;
+use lakeward_search::RankingWeights;
 
-/// What is looked for.
-#[derive(Deserialize)]
-pub struct Sought {
-    #[serde(default)]
-    q: String,
-    k: Option<usize>,
-}
+/// Answers that are shown, and answers whose facets are counted.
+const SHOWN: usize = 10;
+const COUNTED: usize = 200;
+/// Roles with facets, and values of one.
+const ROLES: usize = 6;
+const VALUES: usize = 8;
+
+/// An answer with what its publisher says.
+type Found = (SearchAnswer, Vec<(Role, String)>);
 
 /// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Query<Sought>) -> Result<Markup, Fault> {
-    let words = of.q.clone();
-    let found = match of.q.trim().is_empty() {
-        true => None,
-        false => Some(app.work(&visitor.user, LOOK, move |lake, _| actions::search(lake, &of.q, of.k)).await?),
+pub async fn page(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(fields): Query<Vec<(String, String)>>,
+) -> Result<Markup, Fault> {
+    let words = fields.iter().find(|(name, _)| name == "q").map(|(_, value)| value.clone()).unwrap_or_default();
+    let chosen: Vec<(Role, String)> =
+        fields.iter().filter(|(name, _)| name == "f").filter_map(|(_, value)| facet(value)).collect();
+    // Names this answer, and draws which of two rankings goes first.
+    let drawn = getrandom::u64().unwrap_or_default();
+    let (asked, query) = (!words.trim().is_empty(), words.clone());
+    let found = match asked {
+        true => {
+            let (compared, drawn) = (app.compared.clone().filter(|_| chosen.is_empty()), drawn);
+            Some(
+                app.work(&visitor.user, LOOK, move |lake, _| with_facets(lake, &query, compared.map(|b| (b, drawn))))
+                    .await?,
+            )
+        }
+        false => None,
     };
+    let seen = format!("{drawn:016x}");
+    if let (Some(log), Some((document, found, rankings))) = (&app.usage, &found) {
+        let left = found.iter().filter(|it| has_all(it, &chosen)).take(SHOWN).map(|(answer, _)| answer.table.clone());
+        log.show(&seen, &words, left, document.nothing_found, rankings.clone());
+    }
     Ok(whole(
         "Search",
         Some(&visitor),
@@ -37,30 +64,115 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Quer
             h1 { "Search" }
             form method="get" action="/search" role="search" {
                 label for="q" { "Tables about" }
-                input id="q" name="q" type="search" value=(words) required maxlength="1000";
-                p { button { "Search" } }
+                div.row { input id="q" name="q" type="search" value=(text(&words)) required maxlength="1000"; button.main { "Search" } }
+                @if let Some((_, found, _)) = &found { (facets(found, &chosen)) }
             }
-            @if let Some(found) = &found { (answers(found)) }
+            @if let Some((document, found, _)) = &found { (answers(document, found, &chosen, &seen)) }
         },
     ))
 }
 
-fn answers(found: &Document<SearchAnswer>) -> Markup {
-    html! {
-        h2 { (counted(found.answers.len() as u64, "table")) }
-        @if found.nothing_found {
-            p class="warn" { "Nothing in the lake seems to answer this; these are but the nearest." }
+/// The answers with their facets; with another ranking and random bits, the best are those of both, and which one put each.
+fn with_facets(
+    lake: &Lakeward,
+    words: &str,
+    compared: Option<(RankingWeights, u64)>,
+) -> Outcome<(Document<SearchAnswer>, Vec<Found>, String)> {
+    let document = actions::search(lake, words, Some(COUNTED))?;
+    let (best, rankings) = match compared {
+        Some((ranking, drawn)) => {
+            let other = lake.ranked_by(ranking).search(words, COUNTED)?;
+            usage::interleaved(&document.answers, &other, SHOWN, drawn)
         }
-        ol class="answers" {
-            @for answer in found.answers.iter() {
-                li {
-                    a href={ "/table?id=" (percent_encoded(&answer.table)) } { (text(&answer.title)) }
-                    " – " code { (text(&answer.table)) }
-                    @if let Some(rows) = answer.rows { ", " (counted(rows, "row")) } @else { " (catalogue record)" }
-                    p class="why" { (text(&answer.reason)) }
-                    @if let Some(relevance) = answer.relevance {
-                        p class="why" { "Serves the request with probability " (format!("{relevance:.2}")) }
+        None => (document.answers.to_vec(), String::new()),
+    };
+    let index = lake.index();
+    let facets = |answer: &SearchAnswer| {
+        let dataset = index.dataset(index.find(&answer.table)?)?;
+        let nothing = Default::default();
+        let (pairs, _) = dataset.metadata().unwrap_or(&nothing).fields(dataset.path());
+        let mut facets: Vec<(Role, String)> =
+            pairs.into_iter().map(|(field, value)| (Role::of_field(field), value.to_string())).collect();
+        facets.sort();
+        facets.dedup();
+        Ok((answer.clone(), facets))
+    };
+    let found = best.iter().map(facets).collect::<Outcome<_>>()?;
+    Ok((document, found, rankings))
+}
+
+/// A facet as the value of a field, and back: browsers change some characters of other values.
+fn encoded(role: &Role, value: &str) -> String {
+    percent_encoded(&format!("{role}={value}"))
+}
+
+fn facet(text: &str) -> Option<(Role, String)> {
+    let text = percent_decoded(text)?;
+    let (role, value) = text.split_once('=')?;
+    Some((Role::from(role.to_string()), value.to_string()))
+}
+
+/// The values that part of the answers have, by role, with how many of those that all chosen ones leave.
+fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
+    let mut counts: BTreeMap<&Role, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (_, facets) in found.iter().filter(|it| has_all(it, chosen)) {
+        facets.iter().for_each(|(role, value)| *counts.entry(role).or_default().entry(value).or_default() += 1);
+    }
+    let left = found.iter().filter(|it| has_all(it, chosen)).count();
+    let is_chosen = |role: &Role, value: &str| chosen.iter().any(|(a, b)| a == role && b == value);
+    let mut shown = Vec::new();
+    for (role, values) in counts {
+        let mut values: Vec<(&str, usize)> =
+            values.into_iter().filter(|(value, count)| *count < left || is_chosen(role, value)).collect();
+        values.sort_by(|a, b| is_chosen(role, b.0).cmp(&is_chosen(role, a.0)).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));
+        values.truncate(VALUES);
+        if !values.is_empty() {
+            shown.push((role, values));
+        }
+    }
+    html! {
+        @if !shown.is_empty() {
+            details.facets open[!chosen.is_empty()] {
+                summary { "Narrow down" }
+                div.row {
+                    @for (number, (role, values)) in shown.iter().take(ROLES).enumerate() {
+                        fieldset {
+                            legend { (text(&role.to_string())) }
+                            @for (place, (value, count)) in values.iter().enumerate() {
+                                @let id = format!("f{number}-{place}");
+                                div {
+                                    input id=(id) type="checkbox" name="f" value=(encoded(role, value)) checked[is_chosen(role, value)];
+                                    label for=(id) { (text(value)) " (" (count) ")" }
+                                }
+                            }
+                        }
                     }
+                }
+                button { "Apply" }
+            }
+        }
+    }
+}
+
+fn has_all((_, facets): &Found, chosen: &[(Role, String)]) -> bool {
+    chosen.iter().all(|wanted| facets.contains(wanted))
+}
+
+fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, String)], seen: &str) -> Markup {
+    let left: Vec<&Found> = found.iter().filter(|it| has_all(it, chosen)).collect();
+    html! {
+        h2 { (counted(left.len().min(SHOWN) as u64, "table")) @if left.len() > SHOWN { ", the best of " (left.len()) } }
+        @if document.nothing_found { p.warn { "Nothing in the lake seems to answer this; these are but the nearest." } }
+        ol.cards.answers {
+            @for (answer, _) in left.iter().take(SHOWN) {
+                li {
+                    a.title href={ "/table?id=" (percent_encoded(&answer.table)) "&seen=" (seen) } { (text(&answer.title)) }
+                    @if let Some(relevance) = answer.relevance { (meter(relevance)) }
+                    p.why {
+                        code { (text(&answer.table)) }
+                        @if let Some(rows) = answer.rows { ", " (counted(rows, "row")) } @else { " (catalogue record)" }
+                    }
+                    p.why { (text(&answer.reason)) }
                 }
             }
         }
