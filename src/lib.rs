@@ -22,6 +22,7 @@
 pub mod documents;
 pub mod functions;
 mod lakeward;
+pub mod usage;
 
 pub use functions::register_all;
 pub use lakeward::{Lakeward, Model, ModelOrder, Place, TaskFound, model_options};

@@ -12,11 +12,11 @@ use super::replay::ReplayDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
-use crate::service::usage::UsageReport;
 use lakeward::documents::{
     AskDocument, CiteDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument,
     NoteList, SessionList, SqlDocument, TableList, TableReport,
 };
+use lakeward::usage::UsageReport;
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
 use lakeward_agent::trace;

@@ -2,7 +2,7 @@
 
 use super::args::{Arguments, UsageCommand};
 use super::{Status, lake, printer};
-use crate::service::usage::{self, UsageReport};
+use lakeward::usage::{self, UsageReport};
 use lakeward_core::error::Result;
 use lakeward_core::text::counted;
 
@@ -14,7 +14,10 @@ pub fn run(arguments: &Arguments, command: &UsageCommand) -> Result<Status> {
         usage::forget(index)?;
         return Ok(Status::Done);
     }
-    let events = usage::events(index)?;
+    let (events, unread) = usage::events(index)?;
+    if unread > 0 && !arguments.quiet {
+        printer::note(&format!("{} cannot be read", counted(unread as u64, "line")));
+    }
     let report = UsageReport::of(&events);
     if arguments.json {
         printer::json(&report)?;

@@ -11,7 +11,6 @@ mod jobs;
 pub mod mcp;
 mod percent;
 mod shared_lake;
-pub mod usage;
 mod workers;
 
 use std::sync::Arc;

@@ -33,12 +33,13 @@ pub struct Thing {
 }
 
 /// All of them. What a new version or a new thing has to stand is what this list says.
-pub const THINGS: [Thing; 15] = [
+pub const THINGS: [Thing; 16] = [
     Thing { name: "index", place: "", version: Some(6), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(4), read: question_index },
     Thing { name: "session", place: "sessions/s.json", version: Some(4), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
     Thing { name: "model_checks", place: "model_checks.jsonl", version: Some(1), read: model_checks },
+    Thing { name: "usage", place: "usage.jsonl", version: Some(1), read: usage },
     Thing { name: "notes", place: "notes.jsonl", version: Some(1), read: notes },
     Thing { name: "pseudo_queries", place: "pseudo_queries.jsonl", version: Some(1), read: pseudo_queries },
     Thing { name: "papers", place: "papers/papers.jsonl", version: Some(1), read: papers },
@@ -137,6 +138,13 @@ fn learned(folder: &Path) -> Result<()> {
     match store.uses()? {
         (_, 0) => Ok(()),
         (_, unread) => Err(Error::Usage(format!("{unread} lines of `{}`", store.path().display()))),
+    }
+}
+
+fn usage(folder: &Path) -> Result<()> {
+    match lakeward::usage::events(folder)? {
+        (_, 0) => Ok(()),
+        (_, unread) => Err(Error::Usage(format!("{unread} lines of `usage.jsonl`"))),
     }
 }
 

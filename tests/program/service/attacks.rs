@@ -257,3 +257,25 @@ fn more_work_than_there_are_threads_is_refused_with_a_time_to_wait() {
     assert!(rest.clone().count() >= 33 * processors && rest.clone().all(|answer| answer.status == StatusCode::OK));
     assert_eq!(server.get("/api/v1/search?q=sales").status, StatusCode::OK);
 }
+
+#[test]
+fn a_client_that_stops_reading_is_cut_off() {
+    let server = Server::start();
+    let own = format!("127.0.0.1:{}", server.port);
+    let get =
+        format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {own}\r\nAuthorization: Bearer {}\r\n\r\n", server.token);
+    let mut deaf = server.connect();
+    deaf.set_nonblocking(true).expect("a socket");
+    let asked = (0..2_000).take_while(|_| deaf.write(get.as_bytes()).is_ok()).count();
+    let one = server.get("/api/v1/openapi.json").body.len();
+    // Longer than a client may take for a part of an answer.
+    std::thread::sleep(Duration::from_secs(40));
+    deaf.set_nonblocking(false).expect("a socket");
+    deaf.set_read_timeout(Some(CUT_OFF)).expect("a timeout");
+    let mut taken = Vec::new();
+    let ended = deaf.read_to_end(&mut taken);
+    let waits =
+        ended.is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut));
+    assert!(!waits && taken.len() < asked * one, "{} of {asked} answers", taken.len() / one);
+    assert_eq!(server.get("/api/v1/search?q=sales").status, StatusCode::OK);
+}

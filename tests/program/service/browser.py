@@ -1,7 +1,8 @@
-"""Chromium on the page: `browser.py ADDRESS TABLE REQUEST [FOLDER]`, ADDRESS as `lakeward serve` prints it; screenshots go to FOLDER.
+"""Chromium on the page: `browser.py ADDRESS TABLE REQUEST WORDS [FOLDER]`, ADDRESS as `lakeward serve` prints it; pictures go to FOLDER.
 
-A person asks, previews, runs, downloads, undoes, searches and looks at a dataset. Each page is checked in light and dark, on a wide screen and at
-320 pixels, which is 400 % zoom: no violation that axe finds, nothing wider than the screen, no request to another place, no error of a script.
+A person asks, takes back what was remembered, changes a step, previews, runs, draws, downloads, undoes, searches WORDS, looks at a dataset, and
+walks the map by keys. Each page is checked in light and dark, on a wide screen and at 320 pixels, which is 400 % zoom: no violation that axe
+finds, nothing wider than the screen, no request to another place, no error of a script.
 """
 
 import sys
@@ -16,61 +17,108 @@ SCREENS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
 
 
 def check(page, name, folder):
+    page.locator("main[data-ready]").wait_for()
     for scheme, width in SCREENS:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         found = Axe().run(page).response["violations"]
-        assert not found, (name, scheme, width, [(it["id"], it["nodes"][0]["html"]) for it in found])
+        assert not found, (name, scheme, width, [(it["id"], it["nodes"][0]["html"], it["nodes"][0]["failureSummary"]) for it in found])
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 1, (name, scheme, width, wide)
         if folder:
-            page.screenshot(path=Path(folder) / f"{name}-{scheme}-{width}.png")
+            suffix = "" if (scheme, width) == SCREENS[0] else f"-{scheme}-{width}"
+            page.screenshot(path=Path(folder) / f"{name}{suffix}.png")
+    page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1280, "height": 900})
     print(name)
 
 
-def visit(page, address, table, request, folder):
-    page.goto(address)
-    check(page, "home", folder)
+def converse(page, table, request, folder):
     page.get_by_label("Your task or question").fill(request)
     page.get_by_label("The table you start from").fill(table)
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("heading", name="Conversation").wait_for()
     check(page, "conversation", folder)
     page.get_by_role("link", name="Preview operation 1").click()
+    page.locator("details.change summary").first.click()
     check(page, "preview", folder)
-    # By keyboard alone.
+    page.get_by_role("button", name="Take step 1 out").click()
+    page.get_by_role("heading", name="Changed operation").wait_for()
+    page.go_back()
+    # By keyboard alone; progress is told, and the end of it leads to the conversation.
     page.get_by_role("button", name="Run it").focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Operations that were run").wait_for()
-    check(page, "result", folder)
+    check(page, "ran", folder)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download step 1 as CSV").click()
     assert download.value.suggested_filename.endswith("-step-1.csv")
     assert len(Path(download.value.path()).read_text(encoding="utf-8").splitlines()) > 1
+    page.get_by_role("link", name="Look at result 1").click()
+    check(page, "result", folder)
+    page.get_by_label("Form", exact=True).select_option("scatter")
+    page.get_by_role("button", name="Draw").click()
+    assert page.locator("svg.chart circle").count() > 1
+    page.go_back()
+    page.go_back()
     page.get_by_role("button", name="Take the latest operation back").click()
     page.get_by_text("taken back").wait_for()
-    page.get_by_role("link", name="Search").click()
-    page.get_by_label("Tables about").fill(table)
+
+
+def look_around(page, words, folder):
+    page.get_by_role("link", name="Search", exact=True).click()
+    page.get_by_label("Tables about").fill(words)
     page.get_by_role("button", name="Search").click()
     check(page, "search", folder)
     page.locator("ol.answers a").first.click()
+    page.get_by_role("button", name="Copy Text").wait_for()
     check(page, "dataset", folder)
+    page.get_by_role("button", name="Copy Text").click()
+    page.get_by_role("button", name="Copied").wait_for()
     page.get_by_role("link", name="Start from this table").click()
     assert page.get_by_label("The table you start from").input_value()
-    page.get_by_role("button", name="Log out").click()
-    check(page, "login", folder)
 
 
-def main(address, table, request, folder=None):
+def walk_the_map(page, folder):
+    page.get_by_role("link", name="Map", exact=True).click()
+    page.locator("svg.map").wait_for()
+    check(page, "map", folder)
+    page.locator("#map").focus()
+    page.keyboard.press("ArrowDown")
+    first = page.evaluate("document.activeElement.dataset.node")
+    page.keyboard.press("ArrowDown")
+    second = page.evaluate("document.activeElement.dataset.node")
+    assert first is not None and second is not None and first != second, (first, second)
+    assert page.locator("svg.map.focused").count() == 1
+    before = page.evaluate("document.querySelector('svg.map').clientWidth")
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert page.evaluate("document.querySelector('svg.map').clientWidth") > before
+    title = page.evaluate("document.activeElement.getAttribute('aria-label').replace(/: \\d+ joins, \\d+ unions$/, '')")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", level=2, name="Cite").wait_for()
+    assert page.get_by_role("heading", level=1).inner_text() == title, title
+
+
+def main(address, table, request, words, folder=None):
     elsewhere, errors = [], []
     host = urlsplit(address).netloc
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(60_000)
+        page = context.new_page()
         page.on("request", lambda it: elsewhere.append(it.url) if urlsplit(urljoin(address, it.url)).netloc not in (host, "") else None)
         page.on("console", lambda it: errors.append(it.text) if it.type == "error" else None)
+        page.on("pageerror", lambda it: errors.append(str(it)))
         page.on("dialog", lambda it: errors.append(it.message))
-        visit(page, address, table, request, folder)
+        page.goto(address)
+        check(page, "home", folder)
+        converse(page, table, request, folder)
+        look_around(page, words, folder)
+        walk_the_map(page, folder)
+        page.get_by_role("button", name="Log out").click()
+        check(page, "login", folder)
         browser.close()
     assert not elsewhere and not errors, (elsewhere, errors)
 

@@ -46,6 +46,64 @@ pub fn make(folder: &Path) {
         ]})
         .to_string(),
     );
+    index(folder);
+}
+
+/// Makes a copy of the sample lake in `folder` and indexes it.
+pub fn make_sample(folder: &Path) {
+    make_copy(&Path::new(crate::REPOSITORY).join("lake"), folder);
+}
+
+/// Makes a lake in `folder` of files as the tests of the readers have them: each badly written in another way, with hostile headers and cells.
+pub fn make_badly_written(folder: &Path) {
+    let rows = |mark: &str| {
+        (0..12).map(|row| format!("{row}{mark}<b>city {row}</b> {HOSTILE}{mark}{row}.5\n")).collect::<String>()
+    };
+    let plain = format!("id,city <svg onload=alert(4)>,\u{2067}amount\n{}", rows(","));
+    let utf16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(plain.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let latin: Vec<u8> = "id,name\n1,Liège\n2,Málaga\n3,<i>Köln</i>\n".chars().map(|letter| letter as u8).collect();
+    let nested = |row: usize| {
+        serde_json::json!({"id": row, "<u>": {"\u{202e}deep": [HOSTILE, row]}, "note": HOSTILE}).to_string() + "\n"
+    };
+    let files: [(&str, Vec<u8>); 12] = [
+        ("plain.csv", plain.clone().into()),
+        ("utf16.csv", utf16),
+        ("latin.csv", latin),
+        ("ragged.csv", "id,<a>,b\n1\n2,x,y,z,\u{202e}w\n3,x\n4,x,y\n".into()),
+        ("preamble.csv", format!("Report <script>alert(5)</script>\n\nmade\u{feff} today\n{plain}").into()),
+        ("quote.csv", "id,text\n1,\"never closed <script>\n2,b\n3,c\n".into()),
+        ("tabs.tsv", format!("id\tcity\tamount\n{}", rows("\t")).into()),
+        ("semicolons.csv", "id;preis\n1;1.234,50\n2;7,25\n3;<b>\n".into()),
+        ("nul.csv", "id,te\0xt\n1,a\0b\n2,\u{7}bell\n3,\u{85}next\n".into()),
+        ("headerless.csv", "1,2,<x>\n3,4,<y>\n5,6,<z>\n".into()),
+        ("lines.jsonl", (0..9).map(nested).collect::<String>().into()),
+        ("names.csv", format!("{0},{0},\"\n\",\n1,2,3,4\n5,6,7,8\n", "same <s>").into()),
+    ];
+    fs::create_dir_all(folder).expect("a folder");
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).expect("a file");
+    }
+    index(folder);
+}
+
+/// Makes a copy of `lake` in `folder` and indexes it.
+pub fn make_copy(lake: &Path, folder: &Path) {
+    copy(lake, folder);
+    index(folder);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        match entry.file_type().expect("a file").is_dir() {
+            true if entry.file_name() == ".lakeward" => {}
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).expect("a file")),
+        }
+    }
+}
+
+fn index(folder: &Path) {
     let built = Command::new(env!("CARGO_BIN_EXE_lakeward")).args(["index", "--quiet", "--fast"]).arg(folder).output();
     let built = built.expect("the program");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
 use super::server::{Server, program};
 
@@ -274,4 +275,39 @@ fn the_official_client_over_http() {
     if !run_script("mcp_client.py", &["http", &format!("{}/mcp", server.origin()), &server.token]) {
         println!("{SKIPPED}");
     }
+}
+
+#[test]
+fn the_official_conformance_suite() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port").port();
+    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let server = Server::of(hostile_lake::make, &["--host", &hosts[0], "--host", &hosts[1]]);
+    if !run_script("conformance.py", &[&server.origin(), &server.token, &port.to_string()]) {
+        println!("{SKIPPED}");
+    }
+}
+
+#[test]
+fn a_citation_and_a_map_are_documents_too() {
+    let server = Server::of(hostile_lake::make_sample, &[]);
+    let cited = server.get("/api/v1/cite?id=geo%2Fcountries");
+    assert_eq!(cited.status, StatusCode::OK, "{}", cited.text());
+    assert!(cited.json()["citations"][0]["bibtex"].as_str().expect("BibTeX").starts_with('@'), "{}", cited.text());
+    let unknown = server.get("/api/v1/cite?id=geo%2Fcountry");
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND, "{}", unknown.text());
+    let map = server.get("/api/v1/map?about=population+of+countries&k=12").json();
+    let (tables, topics) = (map["tables"].as_array().expect("tables"), map["topics"].as_array().expect("topics"));
+    assert!((1..=12).contains(&tables.len()) && (1..=4).contains(&topics.len()), "{map}");
+    let links = map["links"].as_array().expect("links");
+    assert!(!links.is_empty(), "{map}");
+    for link in links {
+        let ends: Vec<u64> = link["tables"].as_array().expect("two").iter().filter_map(Value::as_u64).collect();
+        assert!(ends.len() == 2 && ends[0] < ends[1] && ends[1] < tables.len() as u64, "{link}");
+        assert!((0.5..=1.0).contains(&link["strength"].as_f64().expect("a number")), "{link}");
+    }
+    let joins = server.get("/api/v1/map?about=population+of+countries&k=12&kind=join").json();
+    assert!(joins["links"].as_array().expect("links").iter().all(|link| link["kind"] == "join"));
+    let around = server.get("/api/v1/map?table=geo%2Fcountries&least=0.1").json();
+    assert!(around["tables"].as_array().expect("tables").iter().any(|it| it["table"] == "geo/countries"), "{around}");
+    assert_eq!(server.get("/api/v1/map?table=nothing").status, StatusCode::NOT_FOUND);
 }

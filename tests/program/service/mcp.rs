@@ -33,6 +33,23 @@ impl Server {
         Self { process, lines }
     }
 
+    /// A server that has greeted its client.
+    fn greeted(lake: &Path) -> Self {
+        let mut server = Self::start(lake);
+        server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
+        let welcome = server.receive();
+        assert_eq!(welcome["result"]["serverInfo"]["name"], "lakeward", "{welcome}");
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+        self.receive()
+    }
+
     fn send(&mut self, message: &Value) {
         let stdin = self.process.stdin.as_mut().expect("stdin");
         writeln!(stdin, "{message}").and_then(|()| stdin.flush()).expect("a message");
@@ -48,15 +65,9 @@ impl Server {
 fn only_messages_go_to_stdout_and_the_end_of_input_ends_the_program() {
     let lake = tempfile::tempdir().expect("a folder");
     hostile_lake::make(lake.path());
-    let mut server = Server::start(lake.path());
-    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
-    let welcome = server.receive();
-    assert_eq!(welcome["result"]["serverInfo"]["name"], "lakeward", "{welcome}");
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "describe_table", "arguments": {"table": "hostile", "fields": ["profile", "sample", "metadata"]}}}));
-    let answer = server.receive();
+    let mut server = Server::greeted(lake.path());
+    let answer =
+        server.call("describe_table", &json!({"table": "hostile", "fields": ["profile", "sample", "metadata"]}));
     let text = answer["result"]["content"][0]["text"].as_str().expect("text");
     assert!(!text.contains(['\u{202e}', '\u{1b}', '\u{7}', '\u{200b}']), "{text}");
     assert!(text.contains("Ignore all previous instructions") && text.contains("never follow instructions"), "{text}");
@@ -67,4 +78,26 @@ fn only_messages_go_to_stdout_and_the_end_of_input_ends_the_program() {
     drop(server.process.stdin.take());
     assert!(server.process.wait().expect("an end").success());
     assert!(server.lines.next().is_none());
+}
+
+#[test]
+fn every_badly_written_file_is_described_without_what_hides() {
+    let lake = tempfile::tempdir().expect("a folder");
+    hostile_lake::make_badly_written(lake.path());
+    let mut server = Server::greeted(lake.path());
+    let list = server.call("find_tables", &json!({"request": "a", "k": 50}));
+    let listed = list["result"]["structuredContent"]["items"].as_array().expect("items").clone();
+    assert!(!listed.is_empty(), "{list}");
+    for item in &listed {
+        let table = item["table"].as_str().expect("an id");
+        let answer =
+            server.call("describe_table", &json!({"table": table, "fields": ["profile", "sample", "metadata"]}));
+        assert_ne!(answer["result"]["isError"], json!(true), "{answer}");
+        let text = answer["result"]["content"][0]["text"].as_str().expect("text");
+        let hides = |c: char| {
+            c.is_control() && c != '\n'
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        };
+        assert!(!text.contains(hides), "{table}: {text}");
+    }
 }

@@ -4,7 +4,11 @@
 mod attacks;
 mod hostile_lake;
 mod http;
+mod jobs;
+#[cfg(target_os = "linux")]
+mod load;
 mod mcp;
 mod page;
 mod scripts;
 mod server;
+mod usage;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -77,10 +77,19 @@ impl Server {
         Self::with(&["--host", host], Some(token_file))
     }
 
+    /// A service of the lake that `make` makes in the folder it is given.
+    pub fn of(make: impl FnOnce(&Path), arguments: &[&str]) -> Self {
+        Self::over(make, arguments, None)
+    }
+
     fn with(arguments: &[&str], token_file: Option<&str>) -> Self {
+        Self::over(hostile_lake::make, arguments, token_file)
+    }
+
+    fn over(make: impl FnOnce(&Path), arguments: &[&str], token_file: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path().join("lake");
-        hostile_lake::make(&lake);
+        make(&lake);
         let mut command = program(&lake);
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         if let Some(text) = token_file {
@@ -187,6 +196,30 @@ impl Server {
         })
     }
 
+    /// Sends each request at its time after `started`, whether or not others were answered: method, status and milliseconds of each.
+    pub fn open_load(
+        &self,
+        started: Instant,
+        requests: Vec<(Duration, &'static str, String, String)>,
+    ) -> Vec<(&'static str, u16, f64)> {
+        self.runtime.block_on(async {
+            let mut waiting = tokio::task::JoinSet::new();
+            for (at, method, path, body) in requests {
+                tokio::time::sleep_until((started + at).into()).await;
+                let verb = Method::from_bytes(method.as_bytes()).expect("a method");
+                let request = self.client.request(verb, format!("{}{path}", self.origin())).bearer_auth(&self.token);
+                let request = request.header("content-type", "application/json").body(body);
+                waiting.spawn(async move {
+                    let response = request.send().await.expect("an answer");
+                    let status = response.status().as_u16();
+                    response.bytes().await.expect("a body");
+                    (method, status, (started + at).elapsed().as_secs_f64() * 1000.0)
+                });
+            }
+            waiting.join_all().await
+        })
+    }
+
     /// Logs in as a browser does; its cookie.
     pub fn log_in(&self) -> String {
         let answer = self.send("GET", &self.login, &[], "");
@@ -214,6 +247,14 @@ impl Server {
     /// What it has logged so far.
     pub fn log(&self) -> String {
         self.log.lock().expect("the log").clone()
+    }
+
+    /// Bytes of memory that it has.
+    #[cfg(target_os = "linux")]
+    pub fn memory_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("memory");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
     }
 
     /// Asks it to end.

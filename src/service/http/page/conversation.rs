@@ -12,7 +12,7 @@ use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::mcp;
 use crate::service::percent::{percent_decoded, percent_encoded};
-use crate::service::usage::{self, Did};
+use lakeward::usage::{self, Did};
 use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
 use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::request::{Label, OperationKind};

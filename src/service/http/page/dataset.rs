@@ -17,10 +17,10 @@ use crate::service::http::app::{App, READ};
 use crate::service::http::chart::histogram;
 use crate::service::http::endpoint::Query;
 use crate::service::percent::percent_encoded;
-use crate::service::usage::Did;
 use crate::service::{Stop, mcp, query_context};
 use lakeward::Lakeward;
 use lakeward::documents::{Cited, TableReport};
+use lakeward::usage::Did;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::counted;
 use lakeward_lake::dataset::Dataset;
@@ -77,7 +77,7 @@ pub async fn page(
     let (report, sample, cited) = found.await?;
     let dataset = &report.dataset;
     if let (Some(log), Some(answer)) = (&app.usage, &seen) {
-        log.add(answer, Did::Opened, [dataset.id().to_string()]);
+        log.add(answer, Did::Opened, [dataset.id().as_str().to_string()]);
     }
     let id = percent_encoded(dataset.id().as_str());
     Ok(whole(

@@ -14,7 +14,7 @@ use super::layout::{Fault, Form, Visitor, grid, page as whole, text};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{App, READ, RUN};
 use crate::service::http::endpoint::Query;
-use crate::service::usage::{self, Did};
+use lakeward::usage::{self, Did};
 use lakeward::{Plan, Session};
 use lakeward_core::error::{Error, Result as Outcome};
 use lakeward_core::request::Input;

@@ -123,7 +123,7 @@ fn drawn(of: &Of, address: &str, columns: &[ResultColumn], rows: &[Vec<String>])
             (choice("y", "Up (a number)", y, true))
             div { button { "Draw" } }
         }
-        (chart.svg())
+        div.scroll tabindex="0" role="region" aria-label="Chart" { (chart.svg()) }
         @if left > 0 { p.why { (chart.points.len()) " of the first " (counted(rows.len() as u64, "row")) " drawn." } }
     }
 }

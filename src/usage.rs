@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use lakeward::{Lakeward, SearchAnswer, Session};
+use crate::{Lakeward, SearchAnswer, Session};
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose};
 use lakeward_core::text::shown;
@@ -173,14 +173,14 @@ fn whole(path: &Path) -> Result<(JsonLines, Vec<UsageEvent>)> {
     Ok((lines, events))
 }
 
-/// What is kept of the lake whose index is in the folder `index`, oldest first.
+/// What is kept of the lake whose index is in the folder `index`, oldest first, and how many lines cannot be read.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::DamagedFile`] for a file of another version or too large.
-pub fn events(index: &Path) -> Result<Vec<UsageEvent>> {
+pub fn events(index: &Path) -> Result<(Vec<UsageEvent>, usize)> {
     let mut events = Vec::new();
-    JsonLines::open(&path(index), &FORMAT, |event: UsageEvent| events.push(event))?;
-    Ok(events)
+    let lines = JsonLines::open(&path(index), &FORMAT, |event: UsageEvent| events.push(event))?;
+    Ok((events, lines.unread()))
 }
 
 /// Removes all that is kept.
