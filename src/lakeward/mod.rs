@@ -142,6 +142,11 @@ impl Lakeward {
         Self { user: Some(Arc::clone(user)), ..self.clone() }
     }
 
+    /// The same lake without its language model.
+    pub fn without_model(&self) -> Self {
+        Self { model: None, ..self.clone() }
+    }
+
     /// The same lake, ranked by other weights.
     pub fn ranked_by(&self, ranking: RankingWeights) -> Self {
         Self { config: Config { ranking, ..self.config.clone() }, ..self.clone() }

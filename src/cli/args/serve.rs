@@ -11,7 +11,7 @@ pub struct ServeCommand {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8642")]
     pub listen: SocketAddr,
     /// Users with the SHA-256 of their tokens, in TOML: `[ana]`, `sha256 = "…"`, `rights = "read"` or `"write"`, and
-    /// `requests_per_minute = N` for a quota.
+    /// `requests_per_minute = N` and `model_tokens_per_day = N` for quotas.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Another name that the service is reached by, with its port if that is not 80 or 443.

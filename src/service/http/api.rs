@@ -234,7 +234,8 @@ async fn sql(State(app): State<Arc<App>>, user: Extension<User>, Body(of): Body<
 }
 
 async fn ask(State(app): State<Arc<App>>, user: Extension<User>, Body(turn): Body<Turn>) -> Answer<AskDocument> {
-    app.work(&user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn)).await.map(Json)
+    let asked = app.work(&user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
+    Ok(Json(app.counted(&user, asked.await?)))
 }
 
 async fn sessions(State(app): State<Arc<App>>, user: Extension<User>) -> Answer<SessionList> {
@@ -271,7 +272,7 @@ async fn ask_in(
     let of = (id, turn.revision);
     let (answer, _) =
         app.change(&user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn)).await?;
-    Ok(Json(answer))
+    Ok(Json(app.counted(&user, answer)))
 }
 
 async fn preview(

@@ -12,6 +12,7 @@ use super::refusal::Refusal;
 use super::users::{Rights, User, Users};
 use crate::service::jobs::Jobs;
 use crate::service::{Failure, Service, Stop};
+use lakeward::documents::AskDocument;
 use lakeward::usage::UsageLog;
 use lakeward::{Lakeward, Session};
 use lakeward_core::error::{Error, Result};
@@ -95,9 +96,20 @@ impl App {
         deadline: Duration,
         work: impl FnOnce(&Lakeward, &Stop) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Refusal> {
-        let user = user.clone();
-        let outcome = self.service.work(deadline, move |lake, stop| work(&user.lake(lake), stop)).await;
-        outcome.map_err(|failure| self.refusal(&failure))
+        let (user, has_model) = (user.clone(), self.users.may_ask_model(user));
+        let outcome = self.service.work(deadline, move |lake, stop| {
+            let lake = user.lake(lake);
+            if has_model { work(&lake, stop) } else { work(&lake.without_model(), stop) }
+        });
+        outcome.await.map_err(|failure| self.refusal(&failure))
+    }
+
+    /// Counts what the language model cost for `answer`, and hands it on.
+    pub fn counted(&self, user: &User, answer: AskDocument) -> AskDocument {
+        if let Some(model) = &answer.model {
+            self.users.spend(user, model.spent.usage.tokens());
+        }
+        answer
     }
 
     /// `failure` as a refusal.

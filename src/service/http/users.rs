@@ -20,6 +20,8 @@ const COOKIE_LIFE: Duration = Duration::from_secs(12 * 3600);
 const MOST_COOKIES: usize = 1_000;
 /// The window of a quota.
 const MINUTE: Duration = Duration::from_secs(60);
+/// The window of a budget for the language model.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Largest token file.
 const MOST_BYTES: u64 = 1 << 20;
 /// Least characters of a token that a person chose.
@@ -43,6 +45,7 @@ pub struct User {
     /// What they may do.
     pub rights: Rights,
     per_minute: Option<u32>,
+    tokens_per_day: Option<u64>,
 }
 
 impl User {
@@ -66,6 +69,8 @@ struct Line {
     rights: Rights,
     /// Requests that are answered in a minute; any number if missing.
     requests_per_minute: Option<u32>,
+    /// Tokens of the language model in a day, after which answers are made without it; any number if missing.
+    model_tokens_per_day: Option<u64>,
 }
 
 struct Cookie {
@@ -80,6 +85,8 @@ pub struct Users {
     cookies: Mutex<HashMap<Hash, Cookie>>,
     /// Of each user: when the minute began, and the requests since.
     asked: Mutex<HashMap<String, (Instant, u32)>>,
+    /// Of each user: when the day began, and the model's tokens since.
+    spent: Mutex<HashMap<String, (Instant, u64)>>,
     /// Makes the tokens of forms; another one in each process.
     form_key: [u8; 32],
 }
@@ -99,7 +106,7 @@ impl Users {
     /// [`Error::Internal`] if the system gives no random numbers.
     pub fn local() -> Result<(Self, LocalSecrets)> {
         let secrets = LocalSecrets { code: secret()?, token: secret()? };
-        let user = User { name: None, rights: Rights::Write, per_minute: None };
+        let user = User { name: None, rights: Rights::Write, per_minute: None, tokens_per_day: None };
         let mut users = Self::new(vec![(sha256(&secrets.token), user)])?;
         users.code = Mutex::new(Some(sha256(&secrets.code)));
         Ok((users, secrets))
@@ -133,7 +140,8 @@ impl Users {
             let hash = Hash::from_hex(line.sha256.trim()).map_err(|_| {
                 format!("`sha256` of `{name}` is no SHA-256 of 64 hexadecimal digits (`printf %s TOKEN | sha256sum`)")
             })?;
-            let user = User { name: Some(name.into()), rights: line.rights, per_minute: line.requests_per_minute };
+            let (per_minute, tokens_per_day) = (line.requests_per_minute, line.model_tokens_per_day);
+            let user = User { name: Some(name.into()), rights: line.rights, per_minute, tokens_per_day };
             users.push((hash, user));
         }
         Ok(users)
@@ -142,7 +150,8 @@ impl Users {
     fn new(tokens: Vec<(Hash, User)>) -> Result<Self> {
         let mut form_key = [0; 32];
         getrandom::fill(&mut form_key).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(Self { tokens, code: Mutex::default(), cookies: Mutex::default(), asked: Mutex::default(), form_key })
+        let (code, cookies, asked, spent) = (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { tokens, code, cookies, asked, spent, form_key })
     }
 
     /// The user with this token.
@@ -213,6 +222,23 @@ impl Users {
         *count += 1;
         Ok(())
     }
+
+    /// Whether `user` may still ask the language model today.
+    pub fn may_ask_model(&self, user: &User) -> bool {
+        let spent = lock(&self.spent);
+        let today = spent.get(user.shown()).filter(|(began, _)| began.elapsed() < DAY).map_or(0, |(_, tokens)| *tokens);
+        user.tokens_per_day.is_none_or(|most| today < most)
+    }
+
+    /// Counts tokens of the language model that an answer to `user` took.
+    pub fn spend(&self, user: &User, tokens: u64) {
+        let mut spent = lock(&self.spent);
+        let (began, count) = spent.entry(user.shown().to_string()).or_insert((Instant::now(), 0));
+        if began.elapsed() >= DAY {
+            (*began, *count) = (Instant::now(), 0);
+        }
+        *count = count.saturating_add(tokens);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -253,12 +279,18 @@ mod tests {
     fn a_token_file_names_users_with_rights_and_quotas() {
         // SHA-256 of "secret".
         let hash = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
-        let text = format!("[ana]\nsha256 = \"{hash}\"\nrights = \"read\"\nrequests_per_minute = 2\n");
+        let text = format!(
+            "[ana]\nsha256 = \"{hash}\"\nrights = \"read\"\nrequests_per_minute = 2\nmodel_tokens_per_day = 9\n"
+        );
         let users = Users::new(Users::of_text(&text).unwrap()).unwrap();
         let ana = users.with_token("secret").unwrap();
         assert_eq!((ana.shown(), ana.rights), ("ana", Rights::Read));
         assert!(users.with_token("Secret").is_none());
         assert!(users.count(&ana).is_ok() && users.count(&ana).is_ok() && users.count(&ana).is_err());
+        users.spend(&ana, 8);
+        assert!(users.may_ask_model(&ana));
+        users.spend(&ana, u64::MAX);
+        assert!(!users.may_ask_model(&ana));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
 use super::server::{Server, program};
+use crate::llm_server::server as llm_server;
 
 // SHA-256 of the tokens "ana-token", "bob-token" and "eve-token".
 fn token_file() -> String {
@@ -90,7 +91,7 @@ fn behind_a_proxy_a_token_is_traded_for_a_cookie_that_needs_https() {
 #[test]
 fn only_this_machine_is_served_without_a_token_file() {
     let server = Server::start();
-    let run = program(&server.lake).args(["serve", "--listen", "0.0.0.0:0"]).output().expect("the program");
+    let run = program(&server.lake, true).args(["serve", "--listen", "0.0.0.0:0"]).output().expect("the program");
     let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("--token-file"), "{stderr}");
@@ -231,7 +232,8 @@ fn a_new_index_is_seen_and_changes_no_answer_in_flight() {
     std::thread::scope(|scope| {
         let answers = scope.spawn(|| server.post_at_once("/api/v1/sql", &slow, 8));
         std::fs::write(server.lake.join("volcanoes.csv"), "volcano,height\nEtna,3357\nTeide,3715\n").expect("a file");
-        let built = program(&server.lake).args(["index", "--quiet"]).arg(&server.lake).status().expect("the program");
+        let built =
+            program(&server.lake, true).args(["index", "--quiet"]).arg(&server.lake).status().expect("the program");
         assert!(built.success());
         for answer in answers.join().expect("answers") {
             assert_eq!((answer.status, answer.json()["rows"].clone()), (StatusCode::OK, before.clone()));
@@ -263,8 +265,11 @@ fn the_end_waits_for_answers_in_flight() {
 fn a_port_that_is_taken_is_told() {
     let server = Server::start();
     let address = format!("127.0.0.1:{}", server.port);
-    let run =
-        program(&server.lake).args(["serve", "--listen", &address]).stdin(Stdio::null()).output().expect("the program");
+    let run = program(&server.lake, true)
+        .args(["serve", "--listen", &address])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program");
     assert_eq!(run.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&run.stderr).contains("cannot listen on"));
 }
@@ -310,4 +315,21 @@ fn a_citation_and_a_map_are_documents_too() {
     let around = server.get("/api/v1/map?table=geo%2Fcountries&least=0.1").json();
     assert!(around["tables"].as_array().expect("tables").iter().any(|it| it["table"] == "geo/countries"), "{around}");
     assert_eq!(server.get("/api/v1/map?table=nothing").status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn whoever_has_spent_their_tokens_is_answered_without_the_model() {
+    let model = llm_server::Server::new(|_, _| llm_server::says("{}"));
+    let users = token_file().replacen("rights", "model_tokens_per_day = 5\nrights", 1);
+    let server = Server::with_model(&model.url(), &users);
+    let ask = |token: &str| {
+        let answer = server.post_as(token, "/api/v1/ask", &json!({"text": "sales of shops by city"}));
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+        answer.json()["model"].clone()
+    };
+    assert!(ask("ana-token")["calls"].as_u64() > Some(0));
+    let before = model.asked().len();
+    assert_eq!(ask("ana-token"), Value::Null);
+    assert_eq!(model.asked().len(), before);
+    assert!(ask("bob-token")["calls"].as_u64() > Some(0));
 }

@@ -59,7 +59,7 @@ fn an_open_load_is_carried_while_the_index_is_updated() {
                 .expect("a file");
             let begun = Instant::now();
             let built =
-                program(&server.lake).args(["index", "--quiet"]).arg(&server.lake).status().expect("the program");
+                program(&server.lake, true).args(["index", "--quiet"]).arg(&server.lake).status().expect("the program");
             assert!(built.success());
             begun.elapsed()
         });

@@ -54,10 +54,10 @@ impl Answer {
     }
 }
 
-/// The program over `lake`.
-pub fn program(lake: &Path) -> Command {
+/// The program over `lake`, `alone` without a language model.
+pub fn program(lake: &Path, alone: bool) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.arg("--lake").arg(lake).arg("--no-llm").env_remove("LAKEWARD_CONFIG");
+    command.arg("--lake").arg(lake).args(alone.then_some("--no-llm")).env_remove("LAKEWARD_CONFIG");
     command
 }
 
@@ -70,6 +70,11 @@ impl Server {
     /// A service for the users of `token_file`.
     pub fn for_users(token_file: &str) -> Self {
         Self::with(&[], Some(token_file))
+    }
+
+    /// The same with the language model at `url`.
+    pub fn with_model(url: &str, token_file: &str) -> Self {
+        Self::with(&["--llm-url", url, "--llm-model", "m"], Some(token_file))
     }
 
     /// The same, reached as `host` too.
@@ -90,7 +95,7 @@ impl Server {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path().join("lake");
         make(&lake);
-        let mut command = program(&lake);
+        let mut command = program(&lake, arguments.iter().all(|argument| !argument.starts_with("--llm")));
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         if let Some(text) = token_file {
             let path = folder.path().join("tokens.toml");

@@ -307,7 +307,9 @@ pub async fn ask(
     let turn = Turn { text: asked.text, ..Turn::default() };
     let of = (id.clone(), Some(asked.revision));
     let asked = app.change(&visitor.user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn));
-    keep_shown(&app, &asked.await?.1);
+    let (answer, session) = asked.await?;
+    app.counted(&visitor.user, answer);
+    keep_shown(&app, &session);
     Ok(back(&id))
 }
 

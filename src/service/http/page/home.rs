@@ -85,23 +85,23 @@ pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): For
     if visitor.user.rights == Rights::Read {
         let found =
             app.work(&visitor.user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
-        let found = found.await?;
+        let found = app.counted(&visitor.user, found.await?);
         let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
         return Ok(whole("Answer", Some(&visitor), &main).into_response());
     }
     let made = app.work(&visitor.user, READ, move |lake, stop| {
         let store = lake.sessions();
         let mut session = store.create(None, &lake.place().lake.to_string_lossy())?;
-        let asked = actions::ask(lake, stop, &mut session, turn)
-            .and_then(|_| stop.check())
-            .and_then(|()| store.save(&mut session));
+        let asked = actions::ask(lake, stop, &mut session, turn);
+        let asked = asked.and_then(|answer| stop.check().and_then(|()| store.save(&mut session)).map(|()| answer));
         if asked.is_err() {
             // Nothing happened in it.
             let _ = store.discard_untouched(&session);
         }
-        asked.map(|()| session)
+        asked.map(|answer| (answer, session))
     });
-    let session = made.await?;
+    let (answer, session) = made.await?;
+    app.counted(&visitor.user, answer);
     keep_shown(&app, &session);
     Ok(Redirect::to(&format!("/sessions/{}", session.id)).into_response())
 }
