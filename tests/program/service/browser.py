@@ -62,7 +62,7 @@ def converse(page, table, request, folder):
     page.go_back()
     page.go_back()
     page.get_by_role("button", name="Take the latest operation back").click()
-    page.get_by_text("taken back").wait_for()
+    page.get_by_text("– taken back").wait_for()
 
 
 def look_around(page, words, folder):
