@@ -11,7 +11,7 @@ use lakeward_core::text::years::year_of_date;
 
 /// Width, height and margins (top, right, bottom, left) of a chart, in units of its own.
 const SIZE: [f64; 2] = [720.0, 360.0];
-const MARGINS: [f64; 4] = [16.0, 16.0, 56.0, 72.0];
+const MARGINS: [f64; 4] = [30.0, 16.0, 56.0, 72.0];
 /// Marks on an axis, about.
 const TICKS: f64 = 5.0;
 /// Bars at most: more have no room for their names.
@@ -85,7 +85,7 @@ impl Chart<'_> {
                 }
                 line.axis x1=(left()) x2=(left() + width()) y1=(bottom()) y2=(bottom()) {}
                 text.name x=(left() + width()) y=(SIZE[1] - 4.0) text-anchor="end" { (text(x)) }
-                text.name x="4" y="12" { (text(y)) }
+                text.name x="4" y="14" { (text(y)) }
                 (self.marks(&ys, &place, xs.as_deref()))
             }
         }

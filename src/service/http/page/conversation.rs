@@ -7,7 +7,7 @@ use axum::response::Redirect;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Fault, Form, Visitor, grid, page as whole, text};
+use super::layout::{Fault, Form, Visitor, grid, page as whole, text, told};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::mcp;
@@ -151,9 +151,9 @@ fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&For
     html! {
         li {
             strong { (operation.kind.name()) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
-            p.why { (text(&operation.reason)) }
+            p.why { (told(&operation.reason)) }
             @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p.why { "Not yet: " (text(&unmet.what)) }
+                p.why { "Not yet: " (told(&unmet.what)) }
             }
             @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
                 a.button href={ "/sessions/" (forms.session.id) "/preview?operation=" (number) } { "Preview operation " (number) }
@@ -179,7 +179,7 @@ fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
                 @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
                 ", utility " (format!("{:.2}", table.utility.total))
             }
-            p.why { (text(&table.reason)) }
+            p.why { (told(&table.reason)) }
             @if let Some(join) = &evidence.join {
                 p.why {
                     (text(&join.query_column)) " = " (text(&join.column)) " "

@@ -132,10 +132,19 @@ fn collect(value: &Value, pointer: String, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-/// The last two names of a pointer.
+/// The names of a pointer after that of the step, at most three; places in lists count from 1 after the first.
 fn label(pointer: &str) -> String {
-    let names: Vec<&str> = pointer.split('/').filter(|part| !part.is_empty()).collect();
-    names[names.len().saturating_sub(2)..].join(" ").replace('_', " ")
+    let names = pointer.split('/').skip(2).filter_map(|part| match part.parse::<usize>() {
+        Ok(0) => None,
+        Ok(place) => Some((place + 1).to_string()),
+        Err(_) => Some(part.replace('_', " ")),
+    });
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        pointer.trim_start_matches('/').to_string()
+    } else {
+        names[names.len().saturating_sub(3)..].join(" ")
+    }
 }
 
 #[cfg(test)]

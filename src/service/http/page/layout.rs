@@ -23,6 +23,17 @@ pub fn text(text: &str) -> String {
     shown(text, TEXT)
 }
 
+/// The same with names, which stand in backticks, as code.
+pub fn told(said: &str) -> Markup {
+    let said = text(said);
+    let parts: Vec<&str> = said.split('`').collect();
+    html! {
+        @if parts.len() % 2 == 0 { (said) } @else {
+            @for (place, part) in parts.iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } }
+        }
+    }
+}
+
 /// Who looks at a page, and the token of their forms.
 #[derive(Debug, Clone)]
 pub struct Visitor {

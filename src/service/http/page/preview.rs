@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::conversation::back;
 use super::edit;
-use super::layout::{Fault, Form, Visitor, grid, page as whole, text};
+use super::layout::{Fault, Form, Visitor, grid, page as whole, text, told};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{App, READ, RUN};
 use crate::service::http::endpoint::Query;
@@ -88,16 +88,16 @@ async fn shown(
                 li { strong { (text(&lakeward_agent::session::transcript::input_name(&plan.relation.source))) } ": " (counted(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
-                        (text(&step.does))
+                        (told(&step.does))
                         @if let Some(rows) = step.rows { " → " strong { (counted(rows, "row")) } }
-                        @for fact in &step.facts { p.why { (text(fact)) } }
+                        @for fact in &step.facts { p.why { (told(fact)) } }
                         @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place + 1, step)) }
                     }
                 }
             }
-            @for warning in &preview.warnings { p.warn { "Step " (warning.step) ": " (text(&warning.text)) } }
+            @for warning in &preview.warnings { p.warn { "Step " (warning.step) ": " (told(&warning.text)) } }
             @match &preview.stopped {
-                Some(reason) => p.warn role="alert" { "Not run as it stands: " (text(reason)) },
+                Some(reason) => p.warn role="alert" { "Not run as it stands: " (told(reason)) },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait="Running" {
                     (common)
                     button.main { "Run it: " (counted(preview.rows_out, "row")) ", " (counted(preview.columns.len() as u64, "column")) }

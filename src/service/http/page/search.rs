@@ -7,7 +7,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::conversation::meter;
-use super::layout::{Fault, Visitor, page as whole, text};
+use super::layout::{Fault, Visitor, page as whole, text, told};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
 use crate::service::http::endpoint::Query;
@@ -172,7 +172,7 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, 
                         code { (text(&answer.table)) }
                         @if let Some(rows) = answer.rows { ", " (counted(rows, "row")) } @else { " (catalogue record)" }
                     }
-                    p.why { (text(&answer.reason)) }
+                    p.why { (told(&answer.reason)) }
                 }
             }
         }
