@@ -65,6 +65,7 @@ fn newer(path: &Path, version: u64) -> Vec<u8> {
         "lakeward_papers\":",
         "lakeward_model_checks\":",
         "lakeward_notes\":",
+        "lakeward_usage\":",
     ]
     .iter()
     .find_map(|key| text.find(key).map(|at| at + key.len()))

@@ -89,7 +89,7 @@ fn every_badly_written_file_is_described_without_what_hides() {
     let listed = list["result"]["structuredContent"]["items"].as_array().expect("items").clone();
     assert!(!listed.is_empty(), "{list}");
     for item in &listed {
-        let table = item["table"].as_str().expect("an id");
+        let table = item["id"].as_str().expect("an id");
         let answer =
             server.call("describe_table", &json!({"table": table, "fields": ["profile", "sample", "metadata"]}));
         assert_ne!(answer["result"]["isError"], json!(true), "{answer}");
