@@ -28,7 +28,7 @@ pub fn told(said: &str) -> Markup {
     let said = text(said);
     let parts: Vec<&str> = said.split('`').collect();
     html! {
-        @if parts.len() % 2 == 0 { (said) } @else {
+        @if parts.len().is_multiple_of(2) { (said) } @else {
             @for (place, part) in parts.iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } }
         }
     }
