@@ -32,6 +32,7 @@ pub fn run(arguments: &Arguments, command: &FeaturesCommand) -> Result<Status> {
         aggregate: command.aggregate.into(),
         within: Duration::from_secs(u64::from(command.seconds)),
         base: None,
+        only: Vec::new(),
     };
     let context = functions::context(&lakeward, Limits::default())?;
     let table = lakeward.features(&context, &query, &options)?;

@@ -76,7 +76,7 @@ fn table(lake: &std::path::Path, aggregate: Aggregate) -> (LakeContext, QueryTab
     let context = LakeContext::new(lake, &index, Limits::default()).expect("as the test made it");
     let query = QueryTable::resolve(&index, lake, "visits", StaticModel::builtin()).expect("as the test made it");
     let options =
-        FeatureOptions { target: 2, key: vec![0], k: 4, aggregate, within: Duration::from_secs(60), base: None };
+        FeatureOptions { target: 2, key: vec![0], k: 4, aggregate, within: Duration::from_secs(60), base: None, only: Vec::new() };
     let found = feature_table(&index, lake, &context, &query, &options).expect("as the test made it");
     (context, query, found)
 }
