@@ -29,6 +29,7 @@ DOCUMENTS = {
     "join": ["JoinAnswer", "CompositeKey"],
     "union": ["UnionAnswer"],
     "correlate": ["CorrelationAnswer"],
+    "features": ["Feature", "LeftOut", "Gain"],
     "ask": ["RankedTable", "RankedOperation", "Signals", "TaskSpec", "ModelCost"],
     "tables": ["TableLine"],
     "profile": ["ColumnProfile", "TimeCoverage", "PlaceCoverage", "TableMetadata", "Repair"],

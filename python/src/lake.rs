@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lakeward::Lakeward;
 use lakeward::Place;
-use lakeward::documents::{CorrelationDocument, Document, JoinDocument, TableList, TableReport};
+use lakeward::documents::{CorrelationDocument, Document, FeatureDocument, JoinDocument, TableList, TableReport};
 use lakeward::functions::{self, TableCall};
 use lakeward::model_options;
 use lakeward_agent::Request;
+use lakeward_agent::feature_table::{Aggregate, FeatureOptions};
 use lakeward_agent::session::SessionStore;
 use lakeward_core::Error;
 use lakeward_core::Result;
@@ -184,6 +185,39 @@ impl Lake {
             let found = lakeward.correlate(&query, query.column(&target)?, &query.columns_named(&key)?, k)?;
             let batch = functions::table::correlated_batch(&found.answers)?;
             Answer::new(to_string(&CorrelationDocument::new(table, found, started)), Some(batch.into()))
+        })
+    }
+
+    /// A table of features for a model of column `target` of `table`, as a plan; models are fitted for `seconds` at most.
+    fn features(
+        &self,
+        py: Python<'_>,
+        table: String,
+        target: String,
+        key: Vec<String>,
+        k: i64,
+        seconds: f64,
+    ) -> PyResult<Found> {
+        let k = answer_count(py, k)?;
+        let within = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| usage(py, format!("`seconds` is {seconds}; it must be a number from 0")))?;
+        self.answer(py, move |lakeward, stop| {
+            let (started, stop) = (Instant::now(), stop.clone());
+            let query = query_table(lakeward, &table)?;
+            let options = FeatureOptions {
+                target: query.column(&target)?,
+                key: query.columns_named(&key)?,
+                k,
+                aggregate: Aggregate::Mean,
+                within,
+                base: None,
+                only: Vec::new(),
+            };
+            let context = functions::context(lakeward, Limits::default())?.stopping_when(move || stop.requested());
+            let found = lakeward.features(&context, &query, &options)?;
+            let answers: Vec<_> = found.features.iter().map(|feature| feature.found.clone()).collect();
+            let batch = functions::table::correlated_batch(&answers)?;
+            Answer::new(to_string(&FeatureDocument::new(table, found, started)), Some(batch.into()))
         })
     }
 

@@ -73,6 +73,13 @@ def test_correlate_on_a_key_that_is_given_or_found(lake: lakeward.Lake) -> None:
     assert len(lake.correlate("population/gapminder/countries2007", "life_expectancy", k=2)) == 2
 
 
+def test_features_with_what_they_add(lake: lakeward.Lake) -> None:
+    found = lake.features("energy/us_states_egrid_2023", "lb_co2e_per_mwh", key="state", k=1)
+    assert len(found) == 1 and found[0].gain is not None and found[0].found.verified
+    assert found.gain is not None and found.gain.folds == 5 and found.plan["steps"]
+    assert "lb_co2e_per_mwh" in repr(found)
+
+
 def test_columns_by_what_they_hold(lake: lakeward.Lake) -> None:
     found = lake.columns("Toyota", k=2)
     assert {answer.column for answer in found} == {"manufacturer", "make"} and found[0].values == ("Toyota",)

@@ -294,7 +294,8 @@ pub struct FeaturesCommand {
     /// Seconds for fitting models; 0 fits none.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=3600))]
     pub seconds: u32,
-    /// Write the rows to this file, `.csv` or `.parquet`, and beside it what each column is (`.dictionary.json`).
+    /// Write the rows to this file, `.csv` or `.parquet`, and beside it what each column is (`.dictionary.json`) and how the table is
+    /// made, as SQL (`.sql`) and as Python (`.py`).
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Let `--out` replace existing files.

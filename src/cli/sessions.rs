@@ -10,9 +10,10 @@ use lakeward::functions;
 use lakeward_agent::execution;
 use lakeward_agent::session::{Session, SessionState, SessionStore, transcript};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::Plan;
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_core::text::shown;
-use lakeward_operate::{Limits, own_functions, plan_inputs, plan_script, plan_sql};
+use lakeward_operate::{LakeContext, Limits, own_functions, plan_inputs, plan_script, plan_sql};
 
 /// Characters of a line of comment.
 const COMMENT: usize = 600;
@@ -79,15 +80,26 @@ fn again(arguments: &Arguments, session: &Session, python: bool) -> Result<Strin
     let lakeward = lake::open(arguments)?;
     let context = functions::context(&lakeward, Limits::default())?;
     execution::connect(&context, &lakeward.sessions(), session)?;
-    let mut heading = vec![format!("The working table of session {}: {}", session.id, plan.relation.source)];
+    let title = format!("The working table of session {}: {}", session.id, plan.relation.source);
+    plan_text(&context, &plan, &lakeward.place().lake, title, python)
+}
+
+/// What makes the result of a plan again, below `title` and the steps: its query behind what it reads, or a script in Python.
+pub(super) fn plan_text(
+    context: &LakeContext,
+    plan: &Plan,
+    lake: &Path,
+    title: String,
+    python: bool,
+) -> Result<String> {
+    let mut heading = vec![title];
     heading.extend(plan.relation.steps.iter().enumerate().map(|(place, step)| format!("{}. {step}", place + 1)));
     let shown_lines = |lines: &[String]| -> Vec<String> { lines.iter().map(|line| shown(line, COMMENT)).collect() };
-    let lake = &lakeward.place().lake;
     if python {
-        return plan_script(&context, &plan, lake, &shown_lines(&heading));
+        return plan_script(context, plan, lake, &shown_lines(&heading));
     }
-    let sql = plan_sql(&context, &plan)?;
-    for table in plan_inputs(&context, &plan)? {
+    let sql = plan_sql(context, plan)?;
+    for table in plan_inputs(context, plan)? {
         let path = table.path.strip_prefix(lake).unwrap_or(&table.path).display();
         heading.push(format!("{} is {path}, content {}", table.sql, table.content));
     }

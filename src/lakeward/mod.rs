@@ -247,7 +247,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`correlate::search`].
     pub fn correlate(&self, query: &QueryTable, target: usize, key: &[usize], k: usize) -> Result<CorrelationAnswers> {
-        let options = CorrelateOptions { target, key: key.to_vec(), k };
+        let options = CorrelateOptions { target, key: key.to_vec(), k, only: Vec::new() };
         correlate::search(&self.index, &self.place.lake, query, &options)
     }
 

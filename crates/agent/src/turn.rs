@@ -15,7 +15,7 @@ use crate::recommend::next_operations::{self, Base, Situation};
 use crate::recommend::{RankedOperation, Recommendation, Utility, question, summary};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::plan::{Plan, Step};
+use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind, topic_words};
 use lakeward_core::text::counted;
 use lakeward_models::embed::EmbedderExt;
@@ -235,14 +235,15 @@ impl Agent<'_> {
             weights,
         };
         let mut operations = next_operations::rank(&situation);
-        // A column that is named to be predicted is easily read as one to be kept.
-        let keeps = |plan: &Plan| matches!(plan.relation.steps.last(), Some(Step::Select(_)));
-        let other = situation.wished.as_ref().is_some_and(|wished| !wished.runnable.as_ref().is_some_and(keeps));
-        if let (false, Some(base), Some(query), Some(_)) = (other, &situation.base, query, working)
-            && let Some((features, said)) = self.features_for(session, (signals, text), base, query)?
-        {
-            next_operations::put_first(&mut operations, features);
-            notes.extend(said);
+        if let (Some(base), Some(query), Some(_)) = (&situation.base, query, working) {
+            let found = (situation.wished.as_ref(), partners);
+            match self.features_for(session, (signals, text), base, query, found)? {
+                Some(predicted) => {
+                    next_operations::put_first(&mut operations, predicted.operation);
+                    notes.extend(predicted.notes);
+                }
+                None => notes.extend(self.keep_rows(session, (signals, text), (base, query), &mut operations)?),
+            }
         }
         if reading.over.is_some() {
             // What is asked for of the table at hand and could not be read is guessed.

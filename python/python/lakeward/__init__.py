@@ -10,7 +10,7 @@ An answer is a sequence of typed rows, shows itself in a notebook, and is a tabl
 """
 
 from . import errors, types
-from ._answers import Answers, CorrelationAnswers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
+from ._answers import Answers, CorrelationAnswers, FeatureTable, JoinAnswers, Profile, Recommendation, SqlRows, Tables
 from ._lake import Lake, index, open
 from ._lakeward import __version__
 from ._session import Session
@@ -19,6 +19,7 @@ from .errors import LakewardError, LakewardWarning
 __all__ = [
     "Answers",
     "CorrelationAnswers",
+    "FeatureTable",
     "JoinAnswers",
     "Lake",
     "LakewardError",

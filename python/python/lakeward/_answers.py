@@ -16,7 +16,10 @@ from .types import (
     CompositeKey,
     ColumnAnswer,
     CorrelationAnswer,
+    Feature,
+    Gain,
     JoinAnswer,
+    LeftOut,
     ModelCost,
     PlaceCoverage,
     Question,
@@ -50,7 +53,7 @@ class Answers(ArrowTable, Generic[Row]):
     """
 
     kind: str
-    """The kind of search: ``search``, ``columns``, ``join``, ``union``, ``correlate``, ``ask``, ``profile``, ``tables``."""
+    """The kind of search: ``search``, ``columns``, ``join``, ``union``, ``correlate``, ``features``, ``ask``, ``profile``, ``tables``."""
     query: str
     """The text or the table of the request."""
     elapsed_ms: float | None
@@ -151,6 +154,32 @@ class CorrelationAnswers(Answers[CorrelationAnswer]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be verified, and why."""
+        return self._notes
+
+
+class FeatureTable(Answers[Feature]):
+    """Features for a model of a column, in the order in which they were added."""
+
+    target: str
+    """The column to be predicted."""
+    gain: Gain | None
+    """What all features together add to a model."""
+    left_out: tuple[LeftOut, ...]
+    """What was looked at and left out, and why."""
+    plan: Mapping[str, Any]
+    """The plan that makes the table."""
+
+    def __init__(self, document: Mapping[str, Any], found: _lakeward.Found, query: str) -> None:
+        super().__init__("features", Feature, document["features"], found, query, document["elapsed_ms"])
+        self.target = document["target"]
+        self.gain = None if document["gain"] is None else decode(Gain, document["gain"])
+        self.left_out = tuple([decode(LeftOut, left_out) for left_out in document["left_out"]])
+        self.plan = document["plan"]
+        self._notes = tuple(document["notes"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be done, and why."""
         return self._notes
 
 
@@ -319,6 +348,11 @@ def joined(found: _lakeward.Found, query: str) -> JoinAnswers:
 def correlated(found: _lakeward.Found, query: str) -> CorrelationAnswers:
     """The answer to a correlation search with the table shown as ``query``."""
     return CorrelationAnswers(document(found), found, query)
+
+
+def featured(found: _lakeward.Found, query: str) -> FeatureTable:
+    """The table of features made from the table shown as ``query``."""
+    return FeatureTable(document(found), found, query)
 
 
 def united(found: _lakeward.Found, query: str) -> Answers[UnionAnswer]:

@@ -14,6 +14,7 @@ from .types import (
     ColumnProfile,
     ColumnAnswer,
     CorrelationAnswer,
+    Feature,
     JoinAnswer,
     RankedOperation,
     RankedTable,
@@ -255,6 +256,18 @@ def _correlation_row(place: int, answer: CorrelationAnswer) -> list[str]:
     ]
 
 
+def _feature_row(place: int, feature: Feature) -> list[str]:
+    adds = "–" if feature.gain is None else f"{feature.gain.gain:+.2f} {feature.gain.figure}"
+    return [
+        _number(place),
+        _cell(f"<code>{escaped(feature.name, 60)}</code>"),
+        _name(feature.found.table, feature.found.title),
+        _cell(escaped(feature.aggregate, 60)),
+        _cell(escaped(adds, 40)),
+        _cell(_sentence(feature.found.reason)),
+    ]
+
+
 def _quoted(words: str) -> Any:
     return lambda answers: f"{words} <code>{escaped(answers.query, 160)}</code>"
 
@@ -273,6 +286,11 @@ _LAYOUTS: dict[str, tuple[Any, list[str], Any]] = {
         _quoted("columns that go with one of"),
         ["", "table", "column", "strength", "keys", "reason"],
         _correlation_row,
+    ),
+    "features": (
+        _quoted("features for a model of a column of"),
+        ["", "feature", "of", "as", "adds", "reason"],
+        _feature_row,
     ),
     "ask": (_quoted("tables for"), ["", "table", "utility", "for", "size", "reason"], _ask_row),
     "tables": (lambda answers: f"{len(answers):,} tables", ["table", "rows", "columns", "title"], _table_row),

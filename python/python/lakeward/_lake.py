@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _answers, _lakeward
-from ._answers import Answers, CorrelationAnswers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
+from ._answers import Answers, CorrelationAnswers, FeatureTable, JoinAnswers, Profile, Recommendation, SqlRows, Tables
 from ._decode import decode
 from ._query_table import TableLike, query_table, titled
 from ._session import Session
@@ -82,6 +82,24 @@ class Lake:
         columns = [key] if isinstance(key, str) else builtins.list(key or ())
         with query_table(table) as name:
             return _answers.correlated(self._lake.correlate(name, _text(target), columns, k), titled(table))
+
+    def features(
+        self,
+        table: TableLike,
+        target: str,
+        key: str | Sequence[str] | None = None,
+        k: int = 3,
+        *,
+        seconds: float = 20.0,
+    ) -> FeatureTable:
+        """A table of at most ``k`` features for a model of column ``target`` of ``table``, at one row a key.
+
+        Each says what it adds to a small cross-validated model; models are fitted for ``seconds`` at most. ``plan`` makes
+        the table: ``session.run(plan)``.
+        """
+        columns = [key] if isinstance(key, str) else builtins.list(key or ())
+        with query_table(table) as name:
+            return _answers.featured(self._lake.features(name, _text(target), columns, k, seconds), titled(table))
 
     def ask(
         self,

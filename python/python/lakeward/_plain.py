@@ -12,6 +12,7 @@ _HEADERS = {
     "join": ["", "table", "score", "on", "reason"],
     "union": ["", "table", "score", "columns", "reason"],
     "correlate": ["", "table", "column", "score", "reason"],
+    "features": ["", "feature", "of", "adds", "reason"],
     "ask": ["", "table", "utility", "for", "reason"],
     "tables": ["table", "rows", "columns", "title"],
     "profile": ["column", "type", "missing", "distinct", "values"],
@@ -46,6 +47,7 @@ def _title(answers: Any) -> str:
         "join": f"tables to join with `{query}`",
         "union": f"tables to append to `{query}`",
         "correlate": f"what goes with `{shown(getattr(answers, 'target', ''), 60)}` of `{query}`",
+        "features": f"features of `{query}` for a model of `{shown(getattr(answers, 'target', ''), 60)}`",
         "ask": f"`{query}`",
         "tables": f"{len(answers)} tables",
         "profile": f"`{query}`: {getattr(answers, 'rows', 0):,} rows, {len(answers)} columns",
@@ -60,6 +62,10 @@ def _row(kind: str, place: int, row: Any) -> list[str]:
         values = ", ".join(shown(value, 24) for value, _ in row.top[:4])
         of = row.semantic or row.logical
         return [shown(row.name, 40), of, f"{row.missing:,}", f"{row.distinct:,}", values]
+    if kind == "features":
+        adds = "–" if row.gain is None else f"{row.gain.gain:+.2f} {row.gain.figure}"
+        of = f"{row.aggregate} of {row.found.table}"
+        return [str(place), shown(row.name, 40), shown(of, 60), adds, shown(row.found.reason, 160)]
     table, reason = shown(row.table, 60), shown(row.reason, 160)
     if kind == "join":
         return [str(place), table, f"{row.score:.2f}", shown(f"{row.query_column} = {row.column}", 40), reason]

@@ -21,8 +21,8 @@ use super::users::User;
 use crate::service::jobs::JobDocument;
 use crate::service::{mcp, query_context};
 use lakeward::documents::{
-    AskDocument, CiteDocument, CorrelationDocument, Document, JoinDocument, SessionList, SqlDocument, TableList,
-    TableReport,
+    AskDocument, CiteDocument, CorrelationDocument, Document, FeatureDocument, JoinDocument, SessionList, SqlDocument,
+    TableList, TableReport,
 };
 use lakeward::{Resolution, SearchAnswer, Session};
 use lakeward_operate::PlanPreview;
@@ -183,6 +183,16 @@ async fn correlate(
 ) -> Answer<CorrelationDocument> {
     let key: Vec<String> = of.key.into_iter().collect();
     app.work(&user, READ, move |lake, _| actions::correlate(lake, &of.table, &of.target, &key, of.k)).await.map(Json)
+}
+
+async fn features(
+    State(app): State<Arc<App>>,
+    user: Extension<User>,
+    Query(of): Query<OfTarget>,
+) -> Answer<FeatureDocument> {
+    app.work(&user, READ, move |lake, stop| mcp::features(lake, stop, of.table, &of.target, of.key, of.k))
+        .await
+        .map(Json)
 }
 
 async fn tables(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<Containing>) -> Answer<TableList> {
@@ -418,6 +428,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             Some(schema::<OfTarget>),
             Some(schema::<CorrelationDocument>),
             get(correlate),
+        ),
+        read(
+            "/api/v1/features",
+            "A table of features for a model of a column, as a plan, with what each adds; `k` is 3 by default, at most 10",
+            Some(schema::<OfTarget>),
+            Some(schema::<FeatureDocument>),
+            get(features),
         ),
         read(
             "/api/v1/tables",

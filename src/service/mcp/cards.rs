@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::answer::{figure, lake_text};
+use lakeward_agent::feature_table::Feature;
 use lakeward_agent::recommend::{Question, RankedOperation, RankedTable};
 use lakeward_core::request::Label;
 use lakeward_lake::metadata::TableMetadata;
@@ -268,6 +269,28 @@ impl CorrelationCard {
             cautions: answer.cautions.clone(),
             reason: lake_text(&answer.reason, REASON),
         }
+    }
+}
+
+/// A column of a table of features.
+#[derive(Debug, Serialize)]
+pub struct FeatureCard {
+    /// Its name in the table of features.
+    pub name: String,
+    /// What it adds to a small model, where that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<String>,
+    /// Where it comes from, and how it goes with the target.
+    #[serde(flatten)]
+    pub found: CorrelationCard,
+}
+
+impl FeatureCard {
+    /// A feature that was found.
+    pub fn of(feature: &Feature) -> Self {
+        let found = CorrelationCard { aggregate: feature.aggregate.clone(), ..CorrelationCard::of(&feature.found) };
+        let gain = feature.gain.as_ref().map(|gain| lake_text(&gain.to_string(), REASON));
+        Self { name: lake_text(&feature.name, NAME), gain, found }
     }
 }
 

@@ -22,6 +22,7 @@ use super::Service;
 use lakeward_core::error::{Error, Result};
 
 pub use names::{query_table, table_id};
+pub use searches::features;
 pub use server::LakeServer;
 
 /// Serves one client on standard input and output until it closes them; `queries` allows SQL.

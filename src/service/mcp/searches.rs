@@ -1,12 +1,17 @@
 //! The tools that search: tables by words, to join, to append.
 
+use std::time::{Duration, Instant};
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::answer::{Answer, Listing, Page, Paging};
-use super::cards::{CorrelationCard, FoundColumn, JoinCard, TableCard, UnionCard};
+use super::cards::{CorrelationCard, FeatureCard, FoundColumn, JoinCard, TableCard, UnionCard};
 use super::names;
+use crate::service::{Stop, query_context};
 use lakeward::Lakeward;
+use lakeward::documents::FeatureDocument;
+use lakeward_agent::feature_table::{Aggregate, FeatureOptions};
 use lakeward_core::error::{Error, Result};
 use lakeward_search::{ColumnAnswer, JoinAnswer, QueryTable, SearchAnswer, UnionOptions, union};
 
@@ -169,6 +174,49 @@ pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<U
         false => "`ask` with `table` proposes the union and `preview_operation` counts its rows",
     };
     Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| UnionCard::of(answer), hint)))
+}
+
+/// A table of features for a model of a column, as a plan; it is made of the best of what is found within some seconds.
+pub fn features(
+    lake: &Lakeward,
+    stop: &Stop,
+    table: String,
+    target: &str,
+    key: impl IntoIterator<Item = String>,
+    k: Option<usize>,
+) -> Result<FeatureDocument> {
+    const FEATURES: usize = 3;
+    const MOST_FEATURES: usize = 10;
+    const WITHIN: Duration = Duration::from_secs(6);
+    let started = Instant::now();
+    let query = names::query_table(lake, &table)?;
+    let key: Vec<String> = key.into_iter().collect();
+    let options = FeatureOptions {
+        target: query.column(target)?,
+        key: query.columns_named(&key)?,
+        k: k.unwrap_or(FEATURES).clamp(1, MOST_FEATURES),
+        aggregate: Aggregate::Mean,
+        within: WITHIN,
+        base: None,
+        only: Vec::new(),
+    };
+    let found = lake.features(&query_context(lake, stop)?, &query, &options)?;
+    Ok(FeatureDocument::new(table, found, started))
+}
+
+/// The features of a table of features.
+pub fn build_features(lake: &Lakeward, stop: &Stop, asked: FindCorrelated) -> Result<Answer<FeatureCard>> {
+    let request = format!("build_features {} {} {:?}", asked.table, asked.target, asked.key);
+    let page = Page::of(&asked.paging, &request, generation(lake))?;
+    let FeatureDocument { table, .. } = features(lake, stop, asked.table, &asked.target, asked.key, asked.k)?;
+    let all: Vec<_> = table.features.iter().collect();
+    let left_out = table.left_out.iter().filter(|left_out| left_out.leaks).count();
+    let hint = match &table.gain {
+        _ if all.is_empty() => format!("none of {} columns that were tested helps", table.tested),
+        Some(gain) => format!("all of them: {gain}; {left_out} left out as they know the target"),
+        None => format!("not tried with a model; {left_out} left out as they know the target"),
+    };
+    Ok(page.answer(counted_as_needed(&page, asked.k, &all, |feature| FeatureCard::of(feature), &hint)))
 }
 
 /// Columns that go with a column of a table.

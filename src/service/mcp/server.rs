@@ -170,6 +170,20 @@ impl LakeServer {
     }
 
     #[tool(
+        description = "Features for a model of a column, joined at one row a key, with what each adds to a cross-validated model.",
+        annotations(
+            title = "Build a table of features",
+            read_only_hint = true,
+            idempotent_hint = true,
+            open_world_hint = false
+        ),
+        output_schema = page_schema()
+    )]
+    async fn build_features(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
+        self.told(READ, move |lake, stop| searches::build_features(lake, stop, asked)).await
+    }
+
+    #[tool(
         description = "What is in a table: rows, keys, columns with figures and frequent values; on request sample rows, the publisher's metadata, a citation.",
         annotations(
             title = "Describe a table",

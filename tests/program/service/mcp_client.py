@@ -13,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 TOOLS = {
     "ask",
+    "build_features",
     "describe_table",
     "find_columns",
     "find_correlated",

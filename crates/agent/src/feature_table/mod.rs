@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::dictionary::{DataDictionary, DictionaryEntry};
 use self::proposal::proposal;
+pub(crate) use self::proposal::{Added, free_name, one_row_join};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Expression, Grouping, Measure, MeasureFunction, Plan, Step};
 use lakeward_core::request::Input;
-use lakeward_index::LakeIndex;
+use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::SemanticType;
@@ -50,8 +51,10 @@ pub struct FeatureOptions {
     pub aggregate: Aggregate,
     /// Time for fitting models; features are proposed unproven after it.
     pub within: Duration,
-    /// Joins that the table has already; what they add is not proposed again. None: the table as it is.
+    /// What was done to the table already; what its joins add is not proposed again. None: the table as it is.
     pub base: Option<Plan>,
+    /// If there are any, these columns are added, whatever they add to a model, unless they know the target.
+    pub only: Vec<ColumnRef>,
 }
 
 /// How several numbers of a key become one.
@@ -147,7 +150,8 @@ pub fn feature_table(
 ) -> Result<FeatureTable> {
     let started = Instant::now();
     let columns = &query.entry.profile.columns;
-    let search = CorrelateOptions { target: options.target, key: options.key.clone(), k: options.k.max(1) * LOOKED_AT };
+    let (key, k, only) = (options.key.clone(), options.k.max(1) * LOOKED_AT, options.only.clone());
+    let search = CorrelateOptions { target: options.target, key, k, only };
     let found = correlate::search(index, lake, query, &search)?;
     let source = match query.origin {
         Some(_) => Input::Table(query.entry.id.to_string()),
@@ -192,7 +196,8 @@ pub fn feature_table(
             Ok((feature, step)) => {
                 let plan = table.plan.clone().then(step);
                 let left = options.within.saturating_sub(started.elapsed());
-                if let Err(left_out) = add(context, &mut table, feature, plan, &limits, &split, left)? {
+                let least = if options.only.is_empty() { LEAST_GAIN } else { f64::NEG_INFINITY };
+                if let Err(left_out) = add(context, &mut table, (feature, least), plan, &limits, &split, left)? {
                     table.left_out.push(left_out);
                 } else if let Some(feature) = table.features.last() {
                     taken.push(feature.name.clone());
@@ -210,11 +215,11 @@ pub fn feature_table(
     Ok(table)
 }
 
-/// Adds `feature` by `plan`, unless that repeats rows or a model gets no better by it.
+/// Adds `feature` by `plan`, unless that repeats rows or adds less than `least` to a model.
 fn add(
     context: &LakeContext,
     table: &mut FeatureTable,
-    mut feature: Feature,
+    (mut feature, least): (Feature, f64),
     plan: Plan,
     limits: &PreviewLimits,
     split: &Split,
@@ -241,7 +246,7 @@ fn add(
             ..GainOptions::new(table.target.clone(), given, vec![feature.name.clone()], split.clone())
         };
         match feature_gain(context, &plan, &model) {
-            Ok(gain) if gain.gain < LEAST_GAIN => {
+            Ok(gain) if gain.gain < least => {
                 return Ok(Err(left_out(format!("a model gets no better by it: {gain}"))));
             }
             Ok(gain) => feature.gain = Some(gain),

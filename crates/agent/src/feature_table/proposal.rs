@@ -10,8 +10,9 @@ use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::join_keys;
 use lakeward_lake::key_sample::Measure as Aggregated;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
-use lakeward_search::correlate::CorrelationAnswer;
+use lakeward_search::correlate::{CorrelationAnswer, KeyPair};
 
 /// A feature and the join that adds it, or why there is none.
 pub(super) type Proposal = std::result::Result<(Feature, Step), LeftOut>;
@@ -24,31 +25,51 @@ pub(super) fn proposal(
     options: &FeatureOptions,
 ) -> Result<Proposal> {
     let left_out = |reason: String| LeftOut::of(&answer, reason);
-    if let Some(caution) = answer.cautions.first() {
+    let is_asked = !options.only.is_empty();
+    // What is asked for is only refused if a model must not have it.
+    if let Some(caution) = answer.cautions.iter().find(|caution| !is_asked || caution.leaks()) {
         return Ok(Err(left_out(caution.reason().into())));
     }
-    if !answer.verified {
+    if !answer.verified && !is_asked {
         return Ok(Err(left_out("its file could not be read".into())));
     }
-    if answer.coverage < LEAST_COVERAGE {
+    if answer.coverage < LEAST_COVERAGE && !is_asked || answer.coverage <= 0.0 {
         return Ok(Err(left_out(format!("only {:.0}% of the rows would get a value", 100.0 * answer.coverage))));
     }
     if is_there(&table.plan.relation, &answer) {
         return Ok(Err(left_out("it is there already".into())));
     }
     let entry = index.table(index.find(&answer.table)?)?;
-    let profile = &entry.profile.columns;
+    let name = free_name((&answer.table, &answer.column), &answer.on, taken);
+    let added = Added { table: &answer.table, column: &answer.column, on: &answer.on, name: &name };
+    let (step, aggregate) = one_row_join(&entry.profile.columns, &added, options.aggregate);
+    let single = answer.aggregate == "value" && options.aggregate != Aggregate::Count;
+    let aggregate = if single { "value".into() } else { aggregate };
+    Ok(Ok((Feature { name, aggregate, gain: None, found: answer }, step)))
+}
+
+/// A column of another table that is added on keys.
+pub(crate) struct Added<'a> {
+    /// Its table.
+    pub table: &'a str,
+    /// Its name there.
+    pub column: &'a str,
+    /// The keys.
+    pub on: &'a [KeyPair],
+    /// Its name in the feature table.
+    pub name: &'a str,
+}
+
+/// The left join that adds a column of a table with these columns at one row a key, and how the rows of a key become its value. Rows are
+/// neither repeated nor lost by it, whatever the tables hold.
+pub(crate) fn one_row_join(profile: &[ColumnProfile], added: &Added<'_>, aggregate: Aggregate) -> (Step, String) {
+    let Added { table, column: added_column, on, name } = *added;
     let column = |name: &str| profile.iter().find(|column| column.name == name);
-    let name = free_name(&answer, taken);
-    let measure = column(&answer.column).and_then(Aggregated::of);
     let time = profile.iter().find(|column| {
-        join_keys::is_time(column)
-            && column.name != answer.column
-            && answer.on.iter().all(|pair| pair.column != column.name)
+        join_keys::is_time(column) && column.name != added_column && on.iter().all(|pair| pair.column != column.name)
     });
-    let by_time = time.filter(|_| options.aggregate == Aggregate::Last);
-    let keys: Vec<Key> = answer
-        .on
+    let by_time = time.filter(|_| aggregate == Aggregate::Last);
+    let keys: Vec<Key> = on
         .iter()
         .map(|pair| {
             let of = Expression::column(&pair.column);
@@ -58,20 +79,20 @@ pub(super) fn proposal(
             Key { of, name: Some(pair.column.clone()) }
         })
         .collect();
-    let key_names: Vec<String> = answer.on.iter().map(|pair| pair.column.clone()).collect();
-    let value = Expression::column(&answer.column);
-    let measured = |function| Measure { function, of: Some(value.clone()), condition: None, name: Some(name.clone()) };
-    let with = Relation::of(Input::Table(answer.table.clone()));
-    let (with, aggregate) = match measure {
+    let key_names: Vec<String> = on.iter().map(|pair| pair.column.clone()).collect();
+    let value = Expression::column(added_column);
+    let measured = |function| Measure { function, of: Some(value.clone()), condition: None, name: Some(name.into()) };
+    let with = Relation::of(Input::Table(table.into()));
+    let (with, word) = match column(added_column).and_then(Aggregated::of) {
         Some(Aggregated::Label) => {
             // The label that most rows have: the first of the counts.
             const COUNT: &str = "rows of the label";
             let counts =
                 Measure { function: MeasureFunction::Count, of: None, condition: None, name: Some(COUNT.into()) };
             let mut all = keys;
-            all.push(Key { of: value.clone(), name: Some(name.clone()) });
+            all.push(Key { of: value.clone(), name: Some(name.into()) });
             let order = |by: &str, direction| Order { by: Expression::column(by), direction };
-            let by = vec![order(COUNT, Direction::Descending), order(&name, Direction::Ascending)];
+            let by = vec![order(COUNT, Direction::Descending), order(name, Direction::Ascending)];
             let present = Condition::Not(Box::new(Condition::Missing(value.clone())));
             let with = with
                 .then(Step::Filter(present))
@@ -80,7 +101,7 @@ pub(super) fn proposal(
             (with, "most frequent".to_string())
         }
         _ => {
-            let (function, word) = match (options.aggregate, by_time) {
+            let (function, word) = match (aggregate, by_time) {
                 (Aggregate::Last, Some(time)) => {
                     let order = Order { by: Expression::column(&time.name), direction: Direction::Descending };
                     (MeasureFunction::First { by: vec![order] }, format!("last by {}", time.name))
@@ -92,34 +113,28 @@ pub(super) fn proposal(
                 (Aggregate::Sum, _) => (MeasureFunction::Sum, "sum".into()),
                 (Aggregate::Count, _) => (MeasureFunction::Count, "count".into()),
             };
-            let is_date = column(&answer.column).is_some_and(|column| !column.logical.is_numeric());
+            let is_date = column(added_column).is_some_and(|column| !column.logical.is_numeric());
             // Dates have no mean.
             let (function, word) = if is_date { (MeasureFunction::Max, "max".to_string()) } else { (function, word) };
-            let with = with.then(Step::Group(Grouping { keys, measures: vec![measured(function)] }));
-            let single = answer.aggregate == "value" && options.aggregate != Aggregate::Count;
-            (with, if single { "value".into() } else { word })
+            (with.then(Step::Group(Grouping { keys, measures: vec![measured(function)] })), word)
         }
     };
-    let on = answer
-        .on
-        .iter()
-        .map(|pair| JoinKey { left: pair.query_column.clone(), right: pair.column.clone(), exact: false })
-        .collect();
-    let columns = vec![Kept { column: name.clone(), name: None }];
-    let step = Step::Join(Join { with, kind: JoinKind::Left, on, columns });
-    Ok(Ok((Feature { name, aggregate, gain: None, found: answer }, step)))
+    let on =
+        on.iter().map(|pair| JoinKey { left: pair.query_column.clone(), right: pair.column.clone(), exact: false });
+    let columns = vec![Kept { column: name.into(), name: None }];
+    (Step::Join(Join { with, kind: JoinKind::Left, on: on.collect(), columns }), word)
 }
 
 /// The name of a feature: its column's, else with its table's, else numbered.
-fn free_name(answer: &CorrelationAnswer, taken: &[String]) -> String {
+pub(crate) fn free_name((table, column): (&str, &str), on: &[KeyPair], taken: &[String]) -> String {
     let is_free = |name: &String| {
         !taken.iter().any(|other| other.eq_ignore_ascii_case(name))
-            && answer.on.iter().all(|pair| !pair.column.eq_ignore_ascii_case(name))
+            && on.iter().all(|pair| !pair.column.eq_ignore_ascii_case(name))
     };
-    let stem = answer.table.rsplit('/').next().unwrap_or(&answer.table);
-    let with_table = format!("{} ({stem})", answer.column);
+    let stem = table.rsplit('/').next().unwrap_or(table);
+    let with_table = format!("{column} ({stem})");
     let numbered = (2..).map(|number| format!("{with_table} {number}"));
-    let mut names = [answer.column.clone(), with_table.clone()].into_iter().chain(numbered);
+    let mut names = [column.to_string(), with_table.clone()].into_iter().chain(numbered);
     names.find(is_free).unwrap_or(with_table)
 }
 

@@ -75,8 +75,15 @@ fn table(lake: &std::path::Path, aggregate: Aggregate) -> (LakeContext, QueryTab
     let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).expect("as the test made it");
     let context = LakeContext::new(lake, &index, Limits::default()).expect("as the test made it");
     let query = QueryTable::resolve(&index, lake, "visits", StaticModel::builtin()).expect("as the test made it");
-    let options =
-        FeatureOptions { target: 2, key: vec![0], k: 4, aggregate, within: Duration::from_secs(60), base: None };
+    let options = FeatureOptions {
+        target: 2,
+        key: vec![0],
+        k: 4,
+        aggregate,
+        within: Duration::from_secs(60),
+        base: None,
+        only: Vec::new(),
+    };
     let found = feature_table(&index, lake, &context, &query, &options).expect("as the test made it");
     (context, query, found)
 }
@@ -152,4 +159,125 @@ fn a_request_to_predict_proposes_features_and_never_repeats_a_row() {
     assert!(first.reason.contains("adds") && first.reason.contains("R²"), "{}", first.reason);
     assert!(notes.iter().any(|note| note.contains("takings") && note.contains("leaks")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("bill copy")), "{notes:?}");
+    // What the words name is added and nothing else, whatever would help more.
+    let (first, preview, _) =
+        ask("I want to predict the bill, please add the random number of each town", Some("visits"));
+    assert!(preview.columns.iter().any(|column| column.name == "random"), "{first:?}");
+    assert!(!preview.columns.iter().any(|column| column.name == "mood"), "{first:?}");
+}
+
+/// A lake of four tables with what breaks joins: keys written in several ways, repeated, missing, as numbers and texts, columns with names of
+/// others, and columns that go with the target of `base` and that do not.
+fn hostile_lake(seed: u64) -> (tempfile::TempDir, u64) {
+    let folder = tempfile::tempdir().expect("as the test made it");
+    let mut next = noise(seed);
+    let mut below = |count: usize| (next() * count as f64) as usize;
+    let (things, repeats) = (30 + below(40), 1 + below(3));
+    let numbered = below(2) == 0;
+    let spelt = |thing: usize, way: usize| match (numbered, way) {
+        (true, 0) => format!("{thing}"),
+        (true, 1) => format!("{thing}.0"),
+        (true, 2) => format!("0{thing}"),
+        (true, _) => format!(" {thing} "),
+        (false, 0) => format!("Thing {thing}"),
+        (false, 1) => format!("THING  {thing}"),
+        (false, 2) => format!(" thing {thing}"),
+        (false, _) => format!("\"Thing, {thing}\""),
+    };
+    let names = ["key", "Key", "thing", "year", "target", "rows of the label", "a\"\"b"];
+    let mut rows = 0;
+    for table in ["base", "one", "two", "three"] {
+        let is_base = table == "base";
+        let mut used = vec!["target".to_string(), "key".to_string()];
+        let mut pick = |below: &mut dyn FnMut(usize) -> usize| loop {
+            let name = format!("\"{}\"", names[below(names.len())]);
+            if !used.iter().any(|other| name.trim_matches('"').eq_ignore_ascii_case(other)) || below(4) == 0 {
+                let name = if used.iter().any(|other| name.trim_matches('"').eq_ignore_ascii_case(other)) {
+                    format!("\"value {}\"", used.len())
+                } else {
+                    name
+                };
+                used.push(name.trim_matches('"').to_string());
+                return name;
+            }
+        };
+        let (value, label) = (pick(&mut below), pick(&mut below));
+        let first = if is_base { "target" } else { ["target", "Target", "measure"][below(3)] };
+        let mut text = format!("key,year,{first},{value},{label}\n");
+        for thing in 0..things {
+            for repeat in 0..if is_base { repeats } else { 1 + below(4) } {
+                let key = if below(12) == 0 { String::new() } else { spelt(thing, if is_base { 0 } else { below(4) }) };
+                let year = if below(15) == 0 { String::new() } else { (1990 + (repeat + thing) % 7).to_string() };
+                let number = thing as f64 * 1.5 + below(10) as f64;
+                let target = if !is_base && below(9) == 0 { "NA".to_string() } else { format!("{number}") };
+                let other = ["", "-0.0", "0", "7.25"][below(4)];
+                let kind = ["\"x, y\"", "X", "x", ""][(thing * 4 / things + below(2)).min(3)];
+                writeln!(text, "{key},{year},{target},{other},{kind}").expect("as the test made it");
+                rows += u64::from(is_base);
+            }
+        }
+        fs::write(folder.path().join(format!("{table}.csv")), text).expect("as the test made it");
+    }
+    let index = folder.path().join(".lakeward");
+    build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent)
+        .expect("as the test made it");
+    (folder, rows)
+}
+
+#[test]
+fn no_plan_repeats_rows_or_loses_the_target() {
+    const AGGREGATES: [Aggregate; 7] = [
+        Aggregate::Mean,
+        Aggregate::Median,
+        Aggregate::Min,
+        Aggregate::Max,
+        Aggregate::Sum,
+        Aggregate::Count,
+        Aggregate::Last,
+    ];
+    let mut joined = 0;
+    for seed in 0..24 {
+        let (lake, _) = hostile_lake(900 + seed);
+        let lake = lake.path();
+        let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).expect("as the test made it");
+        let context = LakeContext::new(lake, &index, Limits::default()).expect("as the test made it");
+        let query = QueryTable::resolve(&index, lake, "base", StaticModel::builtin()).expect("as the test made it");
+        let target = query.column("target").expect("as the test made it");
+        let mut targets =
+            context.query("SELECT \"target\" FROM \"base\" ORDER BY 1", None).expect("as the test made it");
+        let mut before = Vec::new();
+        while let Some(batch) = targets.next_batch().expect("as the test made it") {
+            before.push(format!("{:?}", batch.columns()));
+        }
+        drop(targets);
+        for (turn, aggregate) in AGGREGATES.into_iter().enumerate() {
+            let key = [vec![0], vec![0, 1], Vec::new()][turn % 3].clone();
+            let options =
+                FeatureOptions { target, key, k: 5, aggregate, within: Duration::ZERO, base: None, only: Vec::new() };
+            // A lake whose columns are no keys is refused; that is no plan.
+            let Ok(found) = feature_table(&index, lake, &context, &query, &options) else { continue };
+            joined += found.features.len();
+            let out = lake.join(format!("out {turn}.csv"));
+            let outcome =
+                run_plan(&context, &found.plan, &PreviewLimits::default(), &out).expect("as the test made it");
+            let name = |feature: &lakeward_agent::feature_table::Feature| feature.name.clone();
+            let made: Vec<String> = found.features.iter().map(name).collect();
+            assert_eq!(outcome.rows, found.rows, "seed {seed} {aggregate:?} {made:?}");
+            for (place, column) in query.entry.profile.columns.iter().enumerate() {
+                assert_eq!(
+                    outcome.columns[place].name, column.name,
+                    "seed {seed} {aggregate:?}: own columns stay first"
+                );
+            }
+            let sql = lakeward_operate::plan_sql(&context, &found.plan).expect("as the test made it");
+            let after = format!("SELECT \"target\" FROM ({sql}) AS t ORDER BY 1");
+            let mut rows = context.query(&after, None).expect("as the test made it");
+            let mut kept = Vec::new();
+            while let Some(batch) = rows.next_batch().expect("as the test made it") {
+                kept.push(format!("{:?}", batch.columns()));
+            }
+            assert_eq!(kept, before, "seed {seed} {aggregate:?}");
+        }
+    }
+    assert!(joined > 100, "only {joined} features were joined: the lakes test nothing");
 }

@@ -43,6 +43,8 @@ pub struct CorrelateOptions {
     pub key: Vec<usize>,
     /// Number of answers requested.
     pub k: usize,
+    /// If there are any, only these columns are compared, and what is found of them is answered however little it is.
+    pub only: Vec<ColumnRef>,
 }
 
 /// What a search found.
@@ -69,6 +71,15 @@ struct BaseKey {
     codes: Vec<u8>,
 }
 
+/// The keys that a stored key shares with the query's: the target's code of each, and its place among the stored.
+#[derive(Default)]
+struct Matched {
+    codes: Vec<i16>,
+    places: Vec<u32>,
+    /// The codes of one stored column there.
+    theirs: Vec<i16>,
+}
+
 /// A column of the lake that may go with the target.
 #[derive(Debug, Clone, Copy)]
 struct Hit {
@@ -86,6 +97,11 @@ struct Hit {
 impl Hit {
     fn column(&self) -> ColumnRef {
         ColumnRef { segment: self.segment, column: self.column }
+    }
+
+    /// Which of two keys answers for a column: that of the better bound, of more keys, and the likelier one.
+    fn rank(&self) -> (f64, usize, std::cmp::Reverse<usize>) {
+        (self.score, self.association.pairs, std::cmp::Reverse(self.base))
     }
 }
 
@@ -123,7 +139,7 @@ pub fn search(
                     value: 0,
                     column: 0,
                 };
-                compare(stored, key, &bases, labels, at, &mut found)?;
+                compare(stored, key, (&bases, labels, &options.only), at, &mut found)?;
             }
             Ok(found)
         };
@@ -263,45 +279,52 @@ fn too_few(columns: &[ColumnProfile], keys: &[Vec<usize>], no_base: bool, shared
     ))
 }
 
-/// Tests all values of a stored key against the query's keys of as many columns.
+/// Tests all values of a stored key, or those that are looked for, against the query's keys of as many columns.
 fn compare(
     stored: &Correlations,
     key: &KeyRecord,
-    bases: &[BaseKey],
-    labels: bool,
+    (bases, labels, only): (&[BaseKey], bool, &[ColumnRef]),
     at: Hit,
     found: &mut Compared,
 ) -> Result<()> {
     let Compared { hits, p_values, shared } = found;
+    let is_wanted = |column: u32| only.is_empty() || only.contains(&ColumnRef { segment: at.segment, column });
+    if !stored.values(key)?.iter().any(|record| is_wanted(record.column)) {
+        return Ok(());
+    }
     let hashes = stored.hashes(key)?;
-    let mut matched: Vec<(u8, u32)> = Vec::new();
+    let mut matched = Matched::default();
     let mut pairs: Vec<(u8, u8)> = Vec::new();
     for (base, of_base) in bases.iter().enumerate() {
         if of_base.sample.key.len() != key.columns().len() {
             continue;
         }
-        matching(of_base, hashes, &mut matched);
-        *shared = matched.len().max(*shared);
-        if matched.len() < LEAST_PAIRS {
+        matched.find(of_base, hashes);
+        *shared = matched.codes.len().max(*shared);
+        if matched.codes.len() < LEAST_PAIRS {
             continue;
         }
         let codes = stored.codes(key)?;
         for (value, (record, codes)) in stored.values(key)?.iter().zip(codes.chunks_exact(hashes.len())).enumerate() {
+            if !is_wanted(record.column) {
+                continue;
+            }
             let other_labels = record.measure() == Measure::Label;
-            let rough = if labels || other_labels { None } else { rough_rho(&matched, codes) };
+            let rough = if labels || other_labels { None } else { matched.rough_rho(codes) };
             let found = match rough {
                 Some(rough) if rough.lower_bound() <= 0.0 => Some(rough),
                 None if !labels && !other_labels => None,
                 _ => {
                     pairs.clear();
-                    pairs.extend(matched.iter().map(|(x, place)| (*x, codes[*place as usize])));
+                    let of_places = matched.codes.iter().zip(&matched.places);
+                    pairs.extend(of_places.map(|(code, place)| (*code as u8, codes[*place as usize])));
                     of_codes(&pairs, labels, other_labels)
                 }
             };
             let Some(association) = found else { continue };
             p_values.push(association.p_value() as f32);
             let score = association.lower_bound();
-            if score > 0.0 {
+            if score > 0.0 || !only.is_empty() {
                 hits.push(Hit { score, association, base, value, column: record.column, ..at });
             }
         }
@@ -309,40 +332,46 @@ fn compare(
     Ok(())
 }
 
-/// The target's code and the place in `hashes` of every key that both store and whose target is known.
-fn matching(base: &BaseKey, hashes: &[u64], matched: &mut Vec<(u8, u32)>) {
-    matched.clear();
-    let (mut own, mut other) = (0, 0);
-    while own < base.hashes.len() && other < hashes.len() {
-        let (a, b) = (base.hashes[own], hashes[other]);
-        if a == b && base.codes[own] > 0 {
-            matched.push((base.codes[own], other as u32));
+impl Matched {
+    /// Finds the keys that both store and whose target is known.
+    fn find(&mut self, base: &BaseKey, hashes: &[u64]) {
+        self.codes.clear();
+        self.places.clear();
+        let (mut own, mut other) = (0, 0);
+        while own < base.hashes.len() && other < hashes.len() {
+            let (a, b) = (base.hashes[own], hashes[other]);
+            if a == b && base.codes[own] > 0 {
+                self.codes.push(i16::from(base.codes[own]));
+                self.places.push(other as u32);
+            }
+            own += usize::from(a <= b);
+            other += usize::from(b <= a);
         }
-        own += usize::from(a <= b);
-        other += usize::from(b <= a);
     }
-}
 
-/// ρ without ranking anew what is a sample of ranks: close, and a fraction of the work; decides which columns are looked at twice.
-fn rough_rho(matched: &[(u8, u32)], codes: &[u8]) -> Option<Association> {
-    let (mut count, mut x_sum, mut y_sum, mut xx, mut yy, mut xy) = (0u64, 0u64, 0u64, 0u64, 0u64, 0u64);
-    for (x, place) in matched {
-        let y = u64::from(codes[*place as usize]);
-        let x = if y > 0 { u64::from(*x) } else { 0 };
-        count += u64::from(y > 0);
-        x_sum += x;
-        y_sum += y;
-        xx += x * x;
-        yy += y * y;
-        xy += x * y;
+    /// ρ without ranking anew what is a sample of ranks: close, and a fraction of the work; decides which columns are looked at twice.
+    /// The sums are of at most 1,024 products of two bytes, so that they fit 32 bits and a processor adds several at once.
+    fn rough_rho(&mut self, codes: &[u8]) -> Option<Association> {
+        self.theirs.clear();
+        self.theirs.extend(self.places.iter().map(|place| i16::from(codes[*place as usize])));
+        let (mut count, mut x_sum, mut y_sum, mut xx, mut yy, mut xy) = (0i32, 0i32, 0i32, 0i32, 0i32, 0i32);
+        for (x, y) in self.codes.iter().zip(&self.theirs) {
+            let known = i16::from(*y != 0);
+            let (x, y) = (i32::from(*x * known), i32::from(*y));
+            count += i32::from(known);
+            x_sum += x;
+            y_sum += y;
+            xx += x * x;
+            yy += y * y;
+            xy += x * y;
+        }
+        if (count as usize) < LEAST_PAIRS {
+            return None;
+        }
+        let [n, x_sum, y_sum, xx, yy, xy] = [count, x_sum, y_sum, xx, yy, xy].map(f64::from);
+        let r = (n * xy - x_sum * y_sum) / ((n * xx - x_sum * x_sum) * (n * yy - y_sum * y_sum)).sqrt();
+        r.is_finite().then(|| Association::of_ranks(r.clamp(-1.0, 1.0), count as usize))
     }
-    if (count as usize) < LEAST_PAIRS {
-        return None;
-    }
-    let n = count as f64;
-    let [x_sum, y_sum, xx, yy, xy] = [x_sum, y_sum, xx, yy, xy].map(|sum| sum as f64);
-    let r = (n * xy - x_sum * y_sum) / ((n * xx - x_sum * x_sum) * (n * yy - y_sum * y_sum)).sqrt();
-    r.is_finite().then(|| Association::of_ranks(r.clamp(-1.0, 1.0), count as usize))
 }
 
 /// Keeps the best `most` hits, each column once.
@@ -350,8 +379,7 @@ fn keep_best(hits: &mut Vec<Hit>, most: usize) {
     let mut best: HashMap<ColumnRef, Hit> = HashMap::new();
     for hit in hits.drain(..) {
         match best.get(&hit.column()) {
-            Some(known) if (known.score, std::cmp::Reverse(known.base)) >= (hit.score, std::cmp::Reverse(hit.base)) => {
-            }
+            Some(known) if known.rank() >= hit.rank() => {}
             _ => drop(best.insert(hit.column(), hit)),
         }
     }

@@ -53,7 +53,12 @@ impl Lake {
         let index = LakeIndex::open(&self.folder.path().join(".lakeward"), StaticModel::builtin().id()).unwrap();
         let query = QueryTable::resolve(&index, self.folder.path(), table, StaticModel::builtin())?;
         let key: Vec<String> = key.iter().map(|name| name.to_string()).collect();
-        let options = CorrelateOptions { target: query.column(target)?, key: query.columns_named(&key)?, k: 20 };
+        let options = CorrelateOptions {
+            target: query.column(target)?,
+            key: query.columns_named(&key)?,
+            k: 20,
+            only: Vec::new(),
+        };
         correlate::search(&index, self.folder.path(), &query, &options)
     }
 }

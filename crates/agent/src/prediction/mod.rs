@@ -1,0 +1,296 @@
+//! "I want to predict X": the joins that add what goes with X, or what the words name, to the table at hand, at one row a key, with what
+//! each adds to a model.
+//!
+//! Columns that the words name are those that a search for columns finds best for them and that share keys with the table; they are asked for,
+//! so they are added whatever they add to a model, unless they know what is to be predicted. Words that name none ask for whatever helps.
+
+mod named;
+
+use std::time::Duration;
+
+use super::Agent;
+use super::scored::Scored;
+use crate::feature_table::{
+    Added, Aggregate, Feature, FeatureOptions, FeatureTable, feature_table, free_name, one_row_join,
+};
+use crate::recommend::mentions::Phrases;
+use crate::recommend::next_operations::{Base, met, proposal, unmet};
+use crate::recommend::{Question, RankedOperation};
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Join, JoinKind, Plan, Step};
+use lakeward_core::request::{Input, Intention, OperationKind, Signals};
+use lakeward_core::text::counted;
+use lakeward_index::ColumnRef;
+use lakeward_lake::join_keys;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_search::QueryTable;
+use lakeward_search::correlate::{self, KeyPair};
+
+/// Features of one answer; "what else explains it" asks for more.
+const FEATURES: usize = 3;
+/// Time for fitting models.
+const WITHIN: Duration = Duration::from_secs(6);
+/// A request is for prediction from this certainty.
+const SURE: f64 = 0.6;
+/// From this probability words that the table at hand does not explain may name features.
+const SUSPECTED: f64 = 0.2;
+/// What a turn for a prediction is answered with.
+pub(super) struct Predicted {
+    /// The operation to go first.
+    pub operation: RankedOperation,
+    /// What else is to be said.
+    pub notes: Vec<String>,
+}
+
+impl Agent<'_> {
+    /// The joins of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know
+    /// of them; a question where it names no column. `wished` is what the words say of the table at hand. `None` where nothing is
+    /// to be predicted, the table's columns are no longer those of its file, or nothing helps.
+    ///
+    /// # Errors
+    /// Those of [`feature_table`], except for a table without a key or a target that cannot be predicted.
+    pub(super) fn features_for(
+        &self,
+        session: &Session,
+        (signals, text): (&Signals, &str),
+        base: &Base<'_>,
+        query: &QueryTable,
+        (wished, partners): (Option<&RankedOperation>, &[Scored]),
+    ) -> Result<Option<Predicted>> {
+        let probability = signals.intention.probability(Intention::Prediction);
+        let is_first = signals.intention.label == Intention::Prediction;
+        let is_sure = is_first && probability >= SURE;
+        let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
+        let keeps_rows =
+            |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
+        // After a group it would be another table than the one that is read.
+        let is_own = base.plan.relation.steps.iter().all(keeps_rows);
+        if !(is_first || doubtful && probability >= SUSPECTED)
+            || !is_own
+            || matches!(base.plan.relation.source, Input::Step(_))
+        {
+            return Ok(None);
+        }
+        let columns = &query.entry.profile.columns;
+        let said = target_named(text, columns);
+        let earlier = || session.turns.iter().rev().find_map(|turn| target_named(&turn.text, columns));
+        let target = said.or_else(earlier);
+        let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
+        let (named, own) = self.columns_named(&rest, base, query, target)?;
+        let named = self.joinable(session, named, query, target, partners)?;
+        // What the words say of the table at hand goes first where they fit it as well.
+        let overrules = named.first().is_some_and(|best| wished.is_none() || best.score > own);
+        if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
+            return Ok(Some(found));
+        }
+        let Some(target) = target else {
+            return Ok(
+                (is_sure && wished.is_none()).then(|| Predicted { operation: which(columns), notes: Vec::new() })
+            );
+        };
+        let name = &columns[target].name;
+        let loses = |wished: &RankedOperation| {
+            Ok::<bool, Error>(match &wished.runnable {
+                Some(plan) => said.is_some() && !self.has_target(session, plan, name)?,
+                None => false,
+            })
+        };
+        let other = match wished {
+            Some(wished) => !only_selects(wished) && !loses(wished)?,
+            None => false,
+        };
+        if !is_sure || other {
+            return Ok(None);
+        }
+        let context = self.connected(session)?;
+        match feature_table(self.index, self.lake, context, query, &self.options(base, target, Vec::new())) {
+            Ok(table) if table.features.is_empty() => Ok(None),
+            Ok(table) => Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) })),
+            Err(Error::Usage(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn options(&self, base: &Base<'_>, target: usize, only: Vec<ColumnRef>) -> FeatureOptions {
+        let k = if only.is_empty() { FEATURES } else { only.len() };
+        let base = Some(base.plan.clone());
+        FeatureOptions { target, key: Vec::new(), k, aggregate: Aggregate::Mean, within: WITHIN, base, only }
+    }
+
+    /// Whether what a plan makes still has the column `name`, or a figure of it.
+    fn has_target(&self, session: &Session, plan: &Plan, name: &str) -> Result<bool> {
+        let figure = |step: &Step| {
+            let Step::Group(grouping) = step else { return false };
+            grouping.measures.iter().any(|measure| measure.of.as_ref().is_some_and(|of| of.as_column() == Some(name)))
+        };
+        let has = relation_columns(self.connected(session)?, &plan.relation)?.iter().any(|column| column.name == name);
+        Ok(has || plan.relation.steps.iter().any(figure))
+    }
+
+    /// What a turn for a prediction proposes first, made such that it neither repeats rows nor loses the column that is named to be predicted;
+    /// returns what was changed.
+    ///
+    /// # Errors
+    /// Those of previewing plans.
+    pub(super) fn keep_rows(
+        &self,
+        session: &Session,
+        (signals, text): (&Signals, &str),
+        (base, query): (&Base<'_>, &QueryTable),
+        operations: &mut [RankedOperation],
+    ) -> Result<Vec<String>> {
+        let is_sure = signals.intention.label == Intention::Prediction && signals.intention.confidence >= SURE;
+        let Some(first) = operations.first_mut().filter(|_| is_sure) else { return Ok(Vec::new()) };
+        let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
+        let columns = &query.entry.profile.columns;
+        let target = target_named(text, columns).map(|place| columns[place].name.as_str());
+        let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
+        let refused = if has(&base.plan)? && !has(&plan)? {
+            format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
+        } else {
+            match self.at_one_row(session, &plan) {
+                Ok(None) => return Ok(Vec::new()),
+                Ok(Some(at_one_row)) => {
+                    (first.runnable, first.sql) = (Some(at_one_row), None);
+                    return Ok(vec![
+                        "several rows of a key become one: numbers their mean, labels the most frequent".into(),
+                    ]);
+                }
+                Err(Error::Usage(reason)) => reason,
+                Err(error) => return Err(error),
+            }
+        };
+        (first.runnable, first.sql) = (None, None);
+        first.preconditions.push(unmet(refused));
+        Ok(Vec::new())
+    }
+
+    /// `plan` with its last join at one row a key, where as it stands that repeats rows of the table; what a request for prediction joins
+    /// must not. `None` where it repeats none.
+    ///
+    /// # Errors
+    /// Those of previewing the plan.
+    fn at_one_row(&self, session: &Session, plan: &Plan) -> Result<Option<Plan>> {
+        let Some((Step::Join(join), before)) = plan.relation.steps.split_last() else { return Ok(None) };
+        let (JoinKind::Left | JoinKind::Inner, Input::Table(table), []) =
+            (&join.kind, &join.with.source, &join.with.steps[..])
+        else {
+            return Ok(None);
+        };
+        let context = self.connected(session)?;
+        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+        let mut base = plan.clone();
+        base.relation.steps = before.to_vec();
+        let rows = plan_preview(context, &base, &limits)?.rows_out;
+        if plan_preview(context, plan, &limits)?.rows_out <= rows {
+            return Ok(None);
+        }
+        let Join { on, columns, .. } = join;
+        let pair =
+            |key: &lakeward_core::plan::JoinKey| KeyPair { query_column: key.left.clone(), column: key.right.clone() };
+        let on: Vec<KeyPair> = on.iter().map(pair).collect();
+        let entry = self.index.table(self.index.find(table)?)?;
+        let profile = &entry.profile.columns;
+        let all = || {
+            profile.iter().map(|column| column.name.clone()).filter(|name| !on.iter().any(|pair| pair.column == *name))
+        };
+        let wanted: Vec<String> = match columns.is_empty() {
+            true => all().collect(),
+            false => columns.iter().map(|kept| kept.column.clone()).collect(),
+        };
+        for column in &wanted {
+            let taken: Vec<String> =
+                relation_columns(context, &base.relation)?.into_iter().map(|column| column.name).collect();
+            let name = free_name((table, column), &on, &taken);
+            base = base.then(one_row_join(profile, &Added { table, column, on: &on, name: &name }, Aggregate::Mean).0);
+        }
+        let same = plan_preview(context, &base, &limits)?.rows_out == rows;
+        same.then_some(base).map(Some).ok_or_else(|| Error::Usage("its join would repeat rows".into()))
+    }
+}
+
+/// The column that a text names as what is to be predicted: the first that is none of the things or times that rows are about.
+fn target_named(text: &str, columns: &[ColumnProfile]) -> Option<usize> {
+    let keys = join_keys::keys(columns);
+    let is_key = |place: &usize| keys.iter().any(|key| key.contains(place)) && !columns[*place].logical.is_numeric();
+    let can_be = |place: &usize| correlate::target_column(columns, *place).is_ok();
+    let mentioned = || Phrases::of(text).columns(columns).into_iter().map(|mention| mention.column).filter(can_be);
+    mentioned().find(|place| !is_key(place) && !join_keys::is_time(&columns[*place])).or_else(|| mentioned().next())
+}
+
+/// `text` without the first run of words that is the name of a column.
+fn without(text: &str, name: &str) -> String {
+    let (lower, name) = (text.to_lowercase(), name.to_lowercase());
+    let spaced = name.replace(['_', '-'], " ");
+    let found = [&name, &spaced].into_iter().find_map(|name| lower.find(name.as_str()).map(|at| (at, name.len())));
+    match found {
+        Some((at, length)) if text.is_char_boundary(at) && text.is_char_boundary(at + length) => {
+            format!("{} {}", &text[..at], &text[at + length..])
+        }
+        _ => text.to_string(),
+    }
+}
+
+/// A column that is named to be predicted is easily read as one to be kept.
+fn only_selects(wished: &RankedOperation) -> bool {
+    let last = wished.runnable.as_ref().and_then(|plan| plan.relation.steps.last());
+    matches!(last, Some(Step::Select(_)))
+}
+
+/// Asks for the column to be predicted.
+fn which(columns: &[ColumnProfile]) -> RankedOperation {
+    const SHOWN: usize = 6;
+    let can_be =
+        |place: &usize| columns[*place].logical.is_numeric() && correlate::target_column(columns, *place).is_ok();
+    let names = (0..columns.len()).filter(can_be).take(SHOWN).map(|place| format!("`{}`", columns[place].name));
+    let names: Vec<String> = names.collect();
+    let text = format!("Which column do you want to predict? For example {}", names.join(", "));
+    let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
+    RankedOperation {
+        requested: true,
+        question: Some(question),
+        ..proposal(OperationKind::Clarify, vec![met("the request names no column to be predicted")], text)
+    }
+}
+
+fn operation(table: &FeatureTable) -> RankedOperation {
+    let adds = |feature: &Feature| {
+        let gain = feature.gain.as_ref().map(|gain| format!(": {gain}")).unwrap_or_default();
+        format!("`{}`, {} of `{}`{gain}", feature.name, feature.aggregate, feature.found.table)
+    };
+    let features: Vec<String> = table.features.iter().map(adds).collect();
+    let reason = format!("for a model of `{}` adds {}", table.target, features.join("; "));
+    let preconditions = vec![
+        met(format!("{} rows, as before", table.rows)),
+        met(format!("{} tested", counted(table.tested, "column"))),
+    ];
+    RankedOperation {
+        requested: true,
+        table: table.features.first().map(|feature| feature.found.table.clone()),
+        runnable: Some(Plan::clone(&table.plan)),
+        ..proposal(OperationKind::Join, preconditions, reason)
+    }
+}
+
+/// What together the features add, how many rows get none, and what was left out as it knows the target.
+fn notes(table: &FeatureTable) -> Vec<String> {
+    let mut notes = table.notes.clone();
+    if let Some(gain) = table.gain.as_ref().filter(|_| table.features.len() > 1) {
+        notes.push(format!("all of them: {gain}"));
+    }
+    for feature in &table.features {
+        let missing = 1.0 - feature.found.coverage;
+        if missing >= 0.005 {
+            notes.push(format!("`{}` is missing in {:.0}% of the rows", feature.name, 100.0 * missing));
+        }
+        let cautions = feature.found.cautions.iter();
+        notes.extend(cautions.map(|caution| format!("`{}`: {}", feature.name, caution.reason())));
+    }
+    let leaks = table.left_out.iter().filter(|left_out| left_out.leaks);
+    notes.extend(
+        leaks.map(|left_out| format!("left out: `{}` of `{}`: {}", left_out.column, left_out.table, left_out.reason)),
+    );
+    notes
+}

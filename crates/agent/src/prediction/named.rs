@@ -1,0 +1,187 @@
+//! Columns of other tables that the words of a request name: those that a search for columns finds best for them and that share keys with
+//! the table at hand.
+
+use super::{FEATURES, Predicted, notes, operation};
+use crate::Agent;
+use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_join};
+use crate::recommend::RankedOperation;
+use crate::recommend::next_operations::{Base, met, proposal};
+use crate::scored::Scored;
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::{Input, OperationKind};
+use lakeward_index::ColumnRef;
+use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_search::correlate::{self, KeyPair};
+use lakeward_search::join::ColumnPair;
+use lakeward_search::text_search::SearchOptions;
+use lakeward_search::{CorrelateOptions, QueryTable, column_search};
+
+/// The score of a column that words name, at least; what only says that something is to be predicted stays below.
+const NAMED: f64 = 0.38;
+/// Columns that are named beside the best one score this share of it.
+const NAMED_TOO: f64 = 0.9;
+/// Columns that are looked at for words.
+const LOOKED_AT: usize = 40;
+/// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
+const REPEATS: f64 = -0.1;
+
+/// A column that words name.
+pub(super) struct Named {
+    table: String,
+    column: String,
+    place: ColumnRef,
+    pub(super) score: f64,
+    /// The keys, where what is indexed of both tables shares too few to compare them.
+    on: Option<Vec<KeyPair>>,
+}
+
+impl Agent<'_> {
+    /// The columns of other tables that words name, best first, and how well one of the table at hand fits them.
+    pub(super) fn columns_named(
+        &self,
+        words: &str,
+        base: &Base<'_>,
+        query: &QueryTable,
+        target: Option<usize>,
+    ) -> Result<(Vec<Named>, f64)> {
+        let options = SearchOptions { k: LOOKED_AT, weights: &self.ranking };
+        let own = query.origin.is_some().then(|| query.entry.id.as_str());
+        let is_used =
+            |id: &str| base.plan.inputs().iter().any(|input| matches!(input, Input::Table(used) if used == id));
+        let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
+        let mut own_score = 0.0f64;
+        let mut named = Vec::new();
+        for answer in column_search::search(self.index, self.embedder, words, &options)? {
+            if own == Some(answer.table.as_str()) {
+                own_score = if target == Some(&answer.column) { own_score } else { own_score.max(answer.score) };
+            } else if answer.score >= NAMED && !is_used(&answer.table) {
+                let table = self.index.find(&answer.table)?;
+                let entry = self.index.table(table)?;
+                let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
+                let numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
+                let number = place.and_then(|place| numbers.clone().nth(place));
+                let Some(column) = number else { continue };
+                let place = ColumnRef { segment: table.segment, column };
+                let (table, column, score) = (answer.table, answer.column, answer.score);
+                named.push(Named { table, column, place, score, on: None });
+            }
+        }
+        Ok((named, own_score))
+    }
+
+    /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.
+    pub(super) fn joinable(
+        &self,
+        session: &Session,
+        named: Vec<Named>,
+        query: &QueryTable,
+        target: Option<usize>,
+        partners: &[Scored],
+    ) -> Result<Vec<Named>> {
+        if named.is_empty() {
+            return Ok(named);
+        }
+        let only: Vec<ColumnRef> = named.iter().map(|named| named.place).collect();
+        let compared = match target {
+            Some(target) => {
+                let options = CorrelateOptions { target, key: Vec::new(), k: only.len(), only };
+                match correlate::search(self.index, self.lake, query, &options) {
+                    Ok(found) => found.answers.into_inner(),
+                    Err(Error::Usage(_)) => Vec::new(),
+                    Err(error) => return Err(error),
+                }
+            }
+            None => Vec::new(),
+        };
+        let mut found = Vec::new();
+        for mut named in named {
+            if session.is_rejected(&named.table) {
+                continue;
+            }
+            let of_it = |table: &str, column: &str| (table, column) == (&named.table, &named.column);
+            let answer = compared.iter().find(|answer| of_it(&answer.table, &answer.column));
+            let fit = match answer {
+                Some(answer) => Some((answer.coverage, answer.fan_out)),
+                None => {
+                    let join = partners.iter().find(|scored| scored.id() == named.table);
+                    let join = join.and_then(|scored| scored.candidate.join.as_ref());
+                    let enough = |share: f64| share >= self.ranking.fit.least_containment;
+                    join.filter(|join| enough(join.containment)).map(|join| {
+                        let pair = |pair: &ColumnPair| KeyPair {
+                            query_column: pair.query_column.clone(),
+                            column: pair.column.clone(),
+                        };
+                        named.on = Some(join.on.iter().map(pair).collect());
+                        (join.containment, join.fan_out)
+                    })
+                }
+            };
+            let is_key = named.on.iter().flatten().any(|pair| pair.column == named.column);
+            if let Some((coverage, fan_out)) = fit.filter(|_| !is_key) {
+                named.score *= coverage.clamp(0.0, 1.0).sqrt() * fan_out.max(1.0).powf(REPEATS);
+                found.push(named);
+            }
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(found)
+    }
+
+    /// The joins that add the best of the columns that are named, with others of its table that fit nearly as well; `None` where none can be added.
+    pub(super) fn add_named(
+        &self,
+        session: &Session,
+        named: &[Named],
+        base: &Base<'_>,
+        query: &QueryTable,
+        target: Option<usize>,
+    ) -> Result<Option<Predicted>> {
+        let Some(best) = named.first() else { return Ok(None) };
+        let same = named.iter().filter(|other| other.table == best.table && other.score >= NAMED_TOO * best.score);
+        let named: Vec<&Named> = same.take(FEATURES).collect();
+        let context = self.connected(session)?;
+        let compared: Vec<ColumnRef> =
+            named.iter().filter(|named| named.on.is_none()).map(|named| named.place).collect();
+        if let (Some(target), false) = (target, compared.is_empty()) {
+            let options = self.options(base, target, compared);
+            let table = match feature_table(self.index, self.lake, context, query, &options) {
+                Ok(table) => table,
+                Err(Error::Usage(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            if table.features.is_empty() {
+                return Ok(None);
+            }
+            return Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) }));
+        }
+        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+        let rows = plan_preview(context, &base.plan, &limits)?.rows_out;
+        let mut plan = base.plan.clone();
+        let mut parts = Vec::new();
+        for Named { table, column, on, .. } in &named {
+            let Some(on) = on else { continue };
+            let entry = self.index.table(self.index.find(table)?)?;
+            let taken: Vec<String> =
+                relation_columns(context, &plan.relation)?.into_iter().map(|column| column.name).collect();
+            let name = free_name((table, column), on, &taken);
+            let added = Added { table, column, on, name: &name };
+            let (step, aggregate) = one_row_join(&entry.profile.columns, &added, Aggregate::Mean);
+            let next = plan.clone().then(step);
+            if plan_preview(context, &next, &limits).is_ok_and(|preview| preview.rows_out == rows) {
+                parts.push(format!("`{name}`, {aggregate} of `{table}`"));
+                plan = next;
+            }
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let reason = format!("adds {}; too few keys to say what it adds to a model", parts.join("; "));
+        let operation = RankedOperation {
+            requested: true,
+            table: Some(best.table.clone()),
+            runnable: Some(plan),
+            ..proposal(OperationKind::Join, vec![met(format!("{rows} rows, as before"))], reason)
+        };
+        Ok(Some(Predicted { operation, notes: Vec::new() }))
+    }
+}
