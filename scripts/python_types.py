@@ -42,7 +42,7 @@ MAPPINGS = {"ColumnFeatures", "Demanded", "Plan", "Recommendation", "SearchFeatu
 # Types with the same fields as another are that one.
 SAME = {"Ranked2": "Ranked"}
 # Fields whose names are words of Python.
-RENAMED = {("TimeCoverage", "from"): "first", ("TimeCoverage", "to"): "last"}
+RENAMED = {("TimeCoverage", "from"): "first", ("TimeCoverage", "to"): "last", ("Gain", "with"): "with_it"}
 
 HEAD = '''"""The rows of answers: frozen dataclasses with the fields of the library's own documents.
 

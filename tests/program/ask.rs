@@ -37,7 +37,7 @@ fn every_term_of_the_utility_is_there_and_adds_up() {
         for name in ["relevance", "intention", "operation", "total"] {
             assert!((0.0..=1.0).contains(&term(name)), "{name} of {table}");
         }
-        let sum = 0.9 * term("relevance") + 0.05 * term("intention") + 0.05 * term("operation");
+        let sum = 0.74 * term("relevance") + 0.22 * term("intention") + 0.04 * term("operation");
         assert!((sum - term("total")).abs() < 1e-9, "{table}");
         let met = ["granularity", "richness", "compatibility"].iter().filter(|name| fit[**name]["met"] == true).count();
         assert!((fit["paper"].as_f64().expect("a share") - met as f64 / 3.0).abs() < 1e-9);

@@ -25,10 +25,13 @@ __all__ = [
     "DemandCheck",
     "Evidence",
     "Facet",
+    "Feature",
     "FieldMatch",
+    "Gain",
     "IntentionFit",
     "JoinAnswer",
     "KeyPair",
+    "LeftOut",
     "Match",
     "ModelCost",
     "NamedValue",
@@ -412,6 +415,61 @@ class CorrelationAnswer:
     """ρ of the changes from one time to the next, for a key with a time."""
     without_size: float | None = None
     """ρ without what both share with the number of rows of a key, where that differs."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gain:
+    """What columns add to a model."""
+    figure: str
+    """What the figures are: ``R²``, or ``accuracy`` for labels."""
+    model: str
+    """The model: ``linear`` or ``tree``."""
+    without: float
+    """The mean over the folds without the columns. R² is 0 for a guess of the mean, and below 0 for worse."""
+    with_it: float = dataclasses.field(metadata={"json": "with"})
+    """The mean over the folds with them."""
+    gain: float
+    """The difference of the two."""
+    low: float
+    """Lower end of the 95% interval of the difference."""
+    high: float
+    """Upper end of the 95% interval of the difference."""
+    folds: int
+    """Number of folds."""
+    rows: int
+    """Rows used."""
+    split: Mapping[str, Any]
+    """Which rows were tested together."""
+    elapsed_ms: float
+    """Time it took, in milliseconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Feature:
+    """A column of a feature table that comes from another table."""
+    name: str
+    """Its name in the feature table."""
+    aggregate: str
+    """How the rows of a key become its value."""
+    found: CorrelationAnswer
+    """Where it comes from, and how it goes with the target."""
+    gain: Gain | None = None
+    """What it adds to a model of the target that has the table's own columns and the features before; none if there was
+    no time.
+    """
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A column that goes with the target and is not in the table."""
+    table: str
+    """Its table."""
+    column: str
+    """Its name."""
+    reason: str
+    """Why it is left out."""
+    leaks: bool
+    """Whether a model with it would know the target."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

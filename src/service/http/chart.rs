@@ -52,6 +52,10 @@ pub struct Chart<'a> {
 impl Chart<'_> {
     /// As SVG with a text that says what it shows.
     pub fn svg(&self) -> Markup {
+        if self.points.iter().any(|(_, y)| !y.is_finite()) {
+            let points = self.points.iter().filter(|(_, y)| y.is_finite()).cloned().collect();
+            return Chart { kind: self.kind, names: self.names, points }.svg();
+        }
         let numbers: Option<Vec<f64>> = self.points.iter().map(|(x, _)| position(x)).collect();
         let xs = numbers.filter(|_| self.kind != ChartKind::Bar);
         let mut ys = Scale::of(self.points.iter().map(|(_, y)| *y));
@@ -67,7 +71,10 @@ impl Chart<'_> {
         let [x, y] = self.names;
         let (least, most) =
             (self.points.iter().map(|(_, y)| *y)).fold((f64::MAX, f64::MIN), |(a, b), y| (a.min(y), b.max(y)));
-        let told = format!("{y} by {x}: {count} values from {} to {}", number(least), number(most));
+        let told = match count {
+            0 => format!("{y} by {x}: no values"),
+            _ => format!("{y} by {x}: {count} values from {} to {}", number(least), number(most)),
+        };
         html! {
             svg.chart role="img" aria-label=(text(&told)) viewBox={ "0 0 " (SIZE[0]) " " (SIZE[1]) } {
                 @for tick in ys.ticks() {

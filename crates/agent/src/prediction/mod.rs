@@ -80,8 +80,9 @@ impl Agent<'_> {
         let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
         let (named, own) = self.columns_named(&rest, base, query, target)?;
         let named = self.joinable(session, named, query, target, partners)?;
-        // What the words say of the table at hand goes first where they fit it as well.
-        let overrules = named.first().is_some_and(|best| wished.is_none() || best.score > own);
+        // What the words plainly say of the table at hand stands, unless they name what is to be predicted; it goes first where they fit it as well.
+        let may_overrule = doubtful || said.is_some();
+        let overrules = named.first().is_some_and(|best| wished.is_none() || (may_overrule && best.score > own));
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
         }

@@ -158,7 +158,7 @@ fn a_model_that_is_not_trusted_is_not_asked() {
 }
 
 /// Of which the built-in reader is hardly sure.
-const UNSURE: &str = "hmm, the usual suspects by size, or what was it, the big ones that we had, without the small?";
+const UNSURE: &str = "pop or gdp for the ones over there unless the later figure beats it, sort of per continent";
 
 #[test]
 fn a_plan_of_a_model_that_was_not_measured_is_said_to_be_one() {
