@@ -81,7 +81,7 @@ impl Agent<'_> {
         let (named, own) = self.columns_named(&rest, base, query, target)?;
         let named = self.joinable(session, named, query, target, partners)?;
         // What the words plainly say of the table at hand stands, unless they name what is to be predicted; it goes first where they fit it as well.
-        let may_overrule = doubtful || said.is_some();
+        let may_overrule = said.is_some() || doubtful && wished.is_none_or(|wished| !wished.kind.combines());
         let overrules = named.first().is_some_and(|best| wished.is_none() || (may_overrule && best.score > own));
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
