@@ -80,9 +80,13 @@ impl Agent<'_> {
         let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
         let (named, own) = self.columns_named(&rest, base, query, target)?;
         let named = self.joinable(session, named, query, target, partners)?;
-        // What the words plainly say of the table at hand stands, unless they name what is to be predicted; it goes first where they fit it as well.
-        let may_overrule = said.is_some() || doubtful && wished.is_none_or(|wished| !wished.kind.combines());
-        let overrules = named.first().is_some_and(|best| wished.is_none() || (may_overrule && best.score > own));
+        // A join that the words say stands, and so does what they plainly say of the table at hand unless they name what is to be predicted; it
+        // goes first where they fit it as well.
+        let overrules = match (wished, named.first()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(wished), Some(best)) => !wished.kind.combines() && (doubtful || said.is_some()) && best.score > own,
+        };
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
         }
