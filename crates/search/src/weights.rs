@@ -175,6 +175,10 @@ impl RankingWeights {
             value["search_static"] = learned;
             value["search"] = serde_json::to_value(Self::shipped().search)?;
         }
+        // Before grains were looked up in columns, they were guessed from profiles.
+        if let Some(fit) = value.get_mut("fit").filter(|fit| fit.get("few_rows").is_some()) {
+            *fit = serde_json::to_value(Self::shipped().fit)?;
+        }
         if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
             // What a request was compared with before it was compared with the world belongs to other weights.
             let before = |calibration: &&mut Value| calibration.get("world").is_none();
@@ -299,7 +303,8 @@ mod tests {
         let read = RankingWeights::load(&path).unwrap();
         assert_eq!(read.join.rarity, 0.25);
         assert_eq!(read.union.in_place, 0.21, "beside a weight for sizes, which it has and is not read");
-        let learned = RankingWeights { join: shipped.join, union: shipped.union, ..read };
+        let utility = shipped.utility.clone();
+        let learned = RankingWeights { join: shipped.join, union: shipped.union, utility, ..read };
         assert_eq!(&learned, shipped, "what it does not have is as shipped");
     }
 }
