@@ -69,9 +69,9 @@ def main() -> None:
         made = joins(first.get("runnable"))
         partners = [join["with"]["source"].get("table", "") for join in made]
         is_partner = [re.fullmatch(case["partner"], partner) is not None for partner in partners]
-        # All columns come where none is named.
+        # All columns come where none is named; those of one partner may come by several joins.
         has = [not join.get("columns") or any(re.fullmatch(case["columns"], name) for name in columns(join)) for join in made]
-        hit = bool(made) and is_partner[0] and has[0]
+        hit = bool(made) and is_partner[0] and any(of == partners[0] and wanted for of, wanted in zip(partners, has))
         within = any(partner and column for partner, column in zip(is_partner, has))
         verdict = {"hit": hit, "hit_within": within, "runnable": first.get("runnable") is not None}
         if first.get("runnable") is not None:

@@ -138,9 +138,10 @@ pub(crate) fn free_name((table, column): (&str, &str), on: &[KeyPair], taken: &[
     names.find(is_free).unwrap_or(with_table)
 }
 
-/// Whether a join of the relation adds this column already.
+/// Whether this column is of the table that the relation starts from, or a join of it adds it already.
 fn is_there(relation: &Relation, answer: &CorrelationAnswer) -> bool {
-    relation.steps.iter().any(|step| {
+    let own = relation.source == Input::Table(answer.table.clone());
+    own || relation.steps.iter().any(|step| {
         let Step::Join(join) = step else { return false };
         let of_table = join.with.source == Input::Table(answer.table.clone());
         let adds = |step: &Step| {

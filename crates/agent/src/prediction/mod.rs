@@ -60,8 +60,17 @@ impl Agent<'_> {
         (wished, partners): (Option<&RankedOperation>, &[Scored]),
     ) -> Result<Option<Predicted>> {
         let probability = signals.intention.probability(Intention::Prediction);
-        let is_first = signals.intention.label == Intention::Prediction;
-        let is_sure = is_first && probability >= SURE;
+        // "What else explains it": a turn that says nothing of rows, after one for a prediction.
+        let predicts = |signals: &Signals| {
+            signals.intention.label == Intention::Prediction && signals.intention.confidence >= SURE
+        };
+        let vague = matches!(signals.operation.label, OperationKind::Clarify | OperationKind::Join);
+        let goes_on = wished.is_none()
+            && vague
+            && signals.operation.confidence < SURE
+            && session.turns.iter().any(|turn| predicts(&turn.signals));
+        let is_first = signals.intention.label == Intention::Prediction || goes_on;
+        let is_sure = predicts(signals) || goes_on;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
         let keeps_rows =
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
