@@ -2,7 +2,7 @@
 """Measures correlation search on made lakes whose truth is known, beside plain baselines.
 
     scripts/correlation_benchmark.py [--program target/release/lakeward] [--seeds 5] [--tables 400] [--columns 50] [--keys 8000]
-                                     [--folder FOLDER]
+                                     [--levels N] [--folder FOLDER]
 
 Needs numpy, scipy and pyarrow. Each lake has `tables` tables with a key and `columns` columns of figures; every table has a random part, from
 1% to all, of the keys of a table with a target, and keys of its own. 100 columns go with the target, the rest do not; half of all columns
@@ -32,7 +32,7 @@ from scipy.stats import rankdata
 TRUE, WANTED, SKETCH, BLEND_ROWS = 100, 40, 1024, 256
 
 
-def made_lake(folder: Path, seed: int, tables: int, columns: int, keys: int):
+def made_lake(folder: Path, seed: int, tables: int, columns: int, keys: int, levels: int | None):
     """Writes a lake; gives the target by key, what each table has, and the correlation that each column was made with."""
     draw = np.random.default_rng(seed)
     latent = draw.standard_normal(keys)
@@ -55,6 +55,8 @@ def made_lake(folder: Path, seed: int, tables: int, columns: int, keys: int):
         values = rho * z[:, None] + np.sqrt(1 - rho**2) * noise
         heavy = np.arange(columns) % 2 == 1
         values[:, heavy] = np.exp(1.5 * values[:, heavy])
+        if levels:
+            values = np.floor(rankdata(values, axis=0) * levels / (len(has) + 1)) + 0.25
         data = {"unit": names[has], **{f"figure_{number}": values[:, number] for number in range(columns)}}
         pq.write_table(pa.table(data), folder / f"table_{table:04}.parquet")
         made.append((has, values))
@@ -111,13 +113,14 @@ def main() -> None:
     options.add_argument("--tables", type=int, default=400)
     options.add_argument("--columns", type=int, default=50)
     options.add_argument("--keys", type=int, default=8_000)
+    options.add_argument("--levels", type=int, default=None, help="round figures to so many values: a smaller index, to measure the time of many columns")
     options.add_argument("--folder", type=Path, default=None)
     given = options.parse_args()
     found: dict[str, list[tuple[float, float]]] = {}
     costs = []
     for seed in range(given.seeds):
         folder = Path(tempfile.mkdtemp(dir=given.folder))
-        target, made, strengths = made_lake(folder, seed, given.tables, given.columns, given.keys)
+        target, made, strengths = made_lake(folder, seed, given.tables, given.columns, given.keys, given.levels)
         base = folder.parent / f"{folder.name}.parquet"
         (folder / "base.parquet").rename(base)
         order = np.argsort(-np.abs(strengths.ravel()))

@@ -236,7 +236,7 @@ fn no_plan_repeats_rows_or_loses_the_target() {
         Aggregate::Last,
     ];
     let mut joined = 0;
-    for seed in 0..24 {
+    for seed in 0..10 {
         let (lake, _) = hostile_lake(900 + seed);
         let lake = lake.path();
         let index = LakeIndex::open(&lake.join(".lakeward"), StaticModel::builtin().id()).expect("as the test made it");
@@ -279,5 +279,5 @@ fn no_plan_repeats_rows_or_loses_the_target() {
             assert_eq!(kept, before, "seed {seed} {aggregate:?}");
         }
     }
-    assert!(joined > 100, "only {joined} features were joined: the lakes test nothing");
+    assert!(joined > 40, "only {joined} features were joined: the lakes test nothing");
 }
