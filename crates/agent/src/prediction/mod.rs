@@ -8,6 +8,7 @@ mod named;
 
 use std::time::Duration;
 
+use self::named::Named;
 use super::Agent;
 use super::scored::Scored;
 use crate::feature_table::{
@@ -89,12 +90,15 @@ impl Agent<'_> {
         let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
         let (named, own) = self.columns_named(&rest, base, query, target)?;
         let named = self.joinable(session, named, query, target, partners)?;
-        // A join that the words say stands, and so does what they plainly say of the table at hand unless they name what is to be predicted; it
-        // goes first where they fit it as well.
+        // What the words plainly say stands, of the table at hand unless they name what is to be predicted, and a join unless they name that and a
+        // column better than the one that it brings.
         let overrules = match (wished, named.first()) {
             (_, None) => false,
             (None, Some(_)) => true,
-            (Some(wished), Some(best)) => !wished.kind.combines() && (doubtful || said.is_some()) && best.score > own,
+            (Some(wished), Some(best)) if wished.kind.combines() => {
+                is_sure && said.is_some() && best.score > own && !brings(wished, &named)
+            }
+            (Some(_), Some(best)) => (doubtful || said.is_some()) && best.score > own,
         };
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
@@ -155,8 +159,8 @@ impl Agent<'_> {
         (base, query): (&Base<'_>, &QueryTable),
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
-        let is_sure = signals.intention.label == Intention::Prediction && signals.intention.confidence >= SURE;
-        let Some(first) = operations.first_mut().filter(|_| is_sure) else { return Ok(Vec::new()) };
+        let predicts = signals.intention.label == Intention::Prediction;
+        let Some(first) = operations.first_mut().filter(|_| predicts) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;
         let target = target_named(text, columns).map(|place| columns[place].name.as_str());
@@ -181,24 +185,31 @@ impl Agent<'_> {
         Ok(Vec::new())
     }
 
-    /// `plan` with its last join at one row a key, where as it stands that repeats rows of the table; what a request for prediction joins
+    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table; what a request for prediction joins
     /// must not. `None` where it repeats none.
     ///
     /// # Errors
     /// Those of previewing the plan.
     fn at_one_row(&self, session: &Session, plan: &Plan) -> Result<Option<Plan>> {
-        let Some((Step::Join(join), before)) = plan.relation.steps.split_last() else { return Ok(None) };
-        let (JoinKind::Left | JoinKind::Inner, Input::Table(table), []) =
-            (&join.kind, &join.with.source, &join.with.steps[..])
-        else {
-            return Ok(None);
+        let steps = &plan.relation.steps;
+        let whole = |step: &Step| {
+            let Step::Join(Join { kind: JoinKind::Left | JoinKind::Inner, with, .. }) = step else { return None };
+            let Input::Table(table) = &with.source else { return None };
+            with.steps.is_empty().then(|| table.clone())
         };
+        let found = steps.iter().enumerate().rev().find_map(|(place, step)| Some((place, whole(step)?)));
+        let Some((place, ref table)) = found else { return Ok(None) };
+        let Step::Join(join) = &steps[place] else { return Ok(None) };
         let context = self.connected(session)?;
         let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let mut base = plan.clone();
-        base.relation.steps = before.to_vec();
+        let first = |count: usize| {
+            let mut first = plan.clone();
+            first.relation.steps.truncate(count);
+            first
+        };
+        let mut base = first(place);
         let rows = plan_preview(context, &base, &limits)?.rows_out;
-        if plan_preview(context, plan, &limits)?.rows_out <= rows {
+        if plan_preview(context, &first(place + 1), &limits)?.rows_out <= rows {
             return Ok(None);
         }
         let Join { on, columns, .. } = join;
@@ -220,8 +231,11 @@ impl Agent<'_> {
             let name = free_name((table, column), &on, &taken);
             base = base.then(one_row_join(profile, &Added { table, column, on: &on, name: &name }, Aggregate::Mean).0);
         }
-        let same = plan_preview(context, &base, &limits)?.rows_out == rows;
-        same.then_some(base).map(Some).ok_or_else(|| Error::Usage("its join would repeat rows".into()))
+        if plan_preview(context, &base, &limits)?.rows_out != rows {
+            return Err(Error::Usage("its join would repeat rows".into()));
+        }
+        base.relation.steps.extend_from_slice(&steps[place + 1..]);
+        Ok(Some(base))
     }
 }
 
@@ -245,6 +259,18 @@ fn without(text: &str, name: &str) -> String {
         }
         _ => text.to_string(),
     }
+}
+
+/// Whether a join brings the column that words name best, or one that they name as well.
+fn brings(wished: &RankedOperation, named: &[Named]) -> bool {
+    let Some(best) = named.first() else { return true };
+    let joins = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
+    joins.into_iter().any(|step| {
+        let Step::Join(Join { with, columns, .. }) = step else { return false };
+        let is_of = |named: &&Named| with.source == Input::Table(named.table.clone());
+        let is_kept = |named: &Named| columns.is_empty() || columns.iter().any(|kept| kept.column == named.column);
+        named.iter().filter(is_of).any(|named| named.score >= best.score && is_kept(named))
+    })
 }
 
 /// A column that is named to be predicted is easily read as one to be kept.

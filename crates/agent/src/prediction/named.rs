@@ -28,8 +28,8 @@ const REPEATS: f64 = -0.1;
 
 /// A column that words name.
 pub(super) struct Named {
-    table: String,
-    column: String,
+    pub(super) table: String,
+    pub(super) column: String,
     place: ColumnRef,
     pub(super) score: f64,
     /// The keys, where what is indexed of both tables shares too few to compare them.
