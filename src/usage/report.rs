@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::{Did, UsageEvent};
 
@@ -112,16 +113,7 @@ impl UsageReport {
 
 /// P(a split at least as uneven | p = ½), by the binomial distribution.
 fn sign_test([a, b]: [usize; 2]) -> f64 {
-    let count = a + b;
-    let mut log_choose = 0.0_f64;
-    let mut tail = 0.0;
-    for taken in 0..=a.min(b) {
-        if taken > 0 {
-            log_choose += ((count - taken + 1) as f64 / taken as f64).ln();
-        }
-        tail += (log_choose - count as f64 * std::f64::consts::LN_2).exp();
-    }
-    (2.0 * tail).min(1.0)
+    Binomial::new(0.5, (a + b) as u64).map_or(1.0, |even| (2.0 * even.cdf(a.min(b) as u64)).min(1.0))
 }
 
 #[cfg(test)]

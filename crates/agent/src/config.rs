@@ -185,34 +185,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self {
-            weights,
-            conversation,
-            memory,
-            search,
-            llm,
-            embedding,
-            learning,
-            usage,
-            tables,
-            cells,
-            synonyms,
-            ..
-        } = self;
-        Ok(Self {
-            weights,
-            conversation,
-            memory,
-            search,
-            llm,
-            embedding,
-            learning,
-            usage,
-            tables,
-            cells,
-            synonyms,
-            ..ranked
-        })
+        let Self { utility, relevance, ranking, .. } = ranked;
+        Ok(Self { utility, relevance, ranking, ..self })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {

@@ -8,10 +8,12 @@ use super::task::TaskFound;
 use crate::agentic::RunCache;
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::request::in_role;
+use lakeward_core::role::Role;
 use lakeward_index::TableRef;
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
-use lakeward_search::candidates::{self, TableAnswers, TableRequest, TextAnswers, TextRequest};
+use lakeward_search::candidates::{self, Grains, TableAnswers, TableRequest, TextAnswers, TextRequest};
 
 /// Answers asked of each search.
 pub(super) const DEPTH: usize = 100;
@@ -22,6 +24,8 @@ pub(super) struct Found<'r> {
     pub(super) texts: TextAnswers,
     /// Those that go with the table at hand.
     pub(super) table: Option<TableAnswers<'r>>,
+    /// What a row should stand for.
+    pub(super) grains: Grains,
     /// Records that meet what is wanted; they are candidates whatever else finds them.
     pub(super) records: Option<RecordsFound>,
     /// Tables that served tasks like the request.
@@ -96,6 +100,7 @@ impl Agent<'_> {
         };
         let table = reading.query.as_ref().map(|query| TableRequest { query, column: reading.column, depth: DEPTH });
         let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
-        Ok(Found { texts, table, records, tasks, by_loop })
+        let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Role::Grain))?;
+        Ok(Found { texts, table, grains, records, tasks, by_loop })
     }
 }

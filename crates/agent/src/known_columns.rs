@@ -187,9 +187,7 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
         complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
         values,
         range: bound(&profile.min).zip(bound(&profile.max)),
-        only_year: (kind == ColumnKind::Date && year(&profile.min) == year(&profile.max))
-            .then(|| year(&profile.min))
-            .flatten(),
+        only_year: year(&profile.min).filter(|first| kind == ColumnKind::Date && year(&profile.max) == Some(*first)),
         quantity: kind.is_number() && !is_key && !is_weak,
         ..SchemaColumn::new(profile.name.clone(), kind)
     }

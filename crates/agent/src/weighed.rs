@@ -22,7 +22,7 @@ use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
 use lakeward_models::llm::listwise::Order;
-use lakeward_search::candidates::{InColumns, TableAnswers, TableRequest, candidates};
+use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
 use lakeward_search::{QueryTable, Relevance};
 
 /// Tables that a partner is looked for among, before all others.
@@ -125,10 +125,8 @@ impl Agent<'_> {
     ) -> Result<Vec<Scored>> {
         let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
         let demands = &reading.signals.demands;
-        let said = |role: &Role| in_role(demands, role).map(str::to_string).collect::<Vec<String>>();
-        let (places, grains) = (said(&Role::Place), said(&Role::Grain));
-        let asked_of = InColumns { values: &places, grains: &grains };
-        let candidates = candidates(self.index, self.embedder, (&found.texts, table), asked_of, &self.ranking)?;
+        let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
+        let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
         let wanted = self.columns_to_add(&reading.wanted_columns, query);
         let asked = match reading.signals.operation.label {

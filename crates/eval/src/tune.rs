@@ -22,7 +22,7 @@ use lakeward_agent::recommend::Utility;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::TableRef;
-use lakeward_search::candidates::{InColumns, TableRequest, TextRequest, candidates, find};
+use lakeward_search::candidates::{Grains, TableRequest, TextRequest, candidates, find};
 use lakeward_search::join::{self, JoinFeatures, JoinWeights};
 use lakeward_search::text_search::{self, SearchFeatures, SearchWeights};
 use lakeward_search::union::{self, UnionFeatures, UnionWeights};
@@ -333,7 +333,7 @@ impl PoolQuery<'_> {
         let table = TableRequest { query: &table, column, depth: MAX_CANDIDATES };
         let (index, lake, weights): (_, &Path, _) = (self.over.index(), self.over.lake(), self.over.weights());
         let (texts, table) = find(index, lake, self.over.embedder(), (&request, Some(table)), weights)?;
-        let found = candidates(index, self.over.embedder(), (&texts, table.as_ref()), InColumns::default(), weights)?;
+        let found = candidates(index, (&texts, table.as_ref()), (&[], &Grains::default()), weights)?;
         let features = |candidate: &Candidate| {
             let join = candidate.join.as_ref().map_or(0.0, |answer| answer.score);
             let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);

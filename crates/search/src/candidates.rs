@@ -122,13 +122,23 @@ pub struct GrainColumn {
     pub likeness: f64,
 }
 
-/// What is looked up in the columns of candidates.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct InColumns<'a> {
-    /// Values, such as places.
-    pub values: &'a [String],
-    /// What a row should stand for.
-    pub grains: &'a [String],
+/// What a row should stand for, with the static vector of each, to be looked up in columns.
+#[derive(Debug, Clone, Default)]
+pub struct Grains(Vec<(String, Vec<f32>)>);
+
+impl Grains {
+    /// Those that are said, such as "continent".
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of<'a>(index: &LakeIndex, embedder: &dyn Embedder, said: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let vector = |said: &'a str| {
+            let mut vector = informative_vector(embedder, &index.lexical().prepare(said)?.typed_words());
+            vector.resize(column_dims(embedder.dims()), 0.0);
+            Ok((said.to_string(), vector))
+        };
+        said.into_iter().map(vector).collect::<Result<_>>().map(Self)
+    }
 }
 
 /// How much each search says about relevance; only those that were asked count.
@@ -238,15 +248,15 @@ pub fn find<'a>(
     Ok((texts?, table?))
 }
 
-/// The candidates among what was found, most relevant first, ties by id. The query table itself is none.
+/// The candidates among what was found, most relevant first, ties by id. The query table itself is none. `values`, such as places, and
+/// `grains` are looked up in their columns.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-pub fn candidates<'a>(
+pub fn candidates(
     index: &LakeIndex,
-    embedder: &dyn Embedder,
     (texts, table): (&TextAnswers, Option<&TableAnswers<'_>>),
-    asked_of: InColumns<'a>,
+    (values, grains): (&[String], &Grains),
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
     let mut found: BTreeMap<&str, Found<'_>> = BTreeMap::new();
@@ -262,14 +272,7 @@ pub fn candidates<'a>(
     }
     // What is named is no gap.
     let mut normaliser = Normaliser::new(Writing::typed());
-    let hashed = |value: &'a String| (value.as_str(), normaliser.value(value).hash);
-    let wanted: Vec<(&str, u64)> = asked_of.values.iter().map(hashed).collect();
-    let grains = asked_of.grains.iter().map(|said| {
-        let mut vector = informative_vector(embedder, &index.lexical().prepare(said)?.typed_words());
-        vector.resize(column_dims(embedder.dims()), 0.0);
-        Ok((said.as_str(), vector))
-    });
-    let grains: Vec<(&str, Vec<f32>)> = grains.collect::<Result<_>>()?;
+    let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
     let own = table.map(|table| table.query).filter(|query| query.origin.is_some());
     let mut candidates = Vec::with_capacity(found.len());
     for (id, Found { search, join, union }) in found {
@@ -298,7 +301,7 @@ pub fn candidates<'a>(
             join: join.cloned(),
             union: union.cloned(),
             holds,
-            grains: grain_columns(index, at, &grains)?,
+            grains: grain_columns(index, at, grains)?,
         });
     }
     candidates.sort_by(|a, b| {
@@ -425,7 +428,7 @@ fn held_values(index: &LakeIndex, table: TableRef, wanted: &[(&str, u64)]) -> Re
 }
 
 /// Of each grain, with its vector, the column of a table that comes nearest to it.
-fn grain_columns(index: &LakeIndex, table: TableRef, grains: &[(&str, Vec<f32>)]) -> Result<Vec<GrainColumn>> {
+fn grain_columns(index: &LakeIndex, table: TableRef, Grains(grains): &Grains) -> Result<Vec<GrainColumn>> {
     let segment = index.segment(table.segment)?;
     let mut nearest = Vec::with_capacity(grains.len());
     for (said, vector) in grains {
@@ -438,11 +441,7 @@ fn grain_columns(index: &LakeIndex, table: TableRef, grains: &[(&str, Vec<f32>)]
         }
         if let Some((likeness, column)) = best {
             let column = segment.columns.name(segment.columns.record(column)?)?.to_string();
-            nearest.push(GrainColumn {
-                said: (*said).to_string(),
-                column,
-                likeness: f64::from(likeness.clamp(0.0, 1.0)),
-            });
+            nearest.push(GrainColumn { said: said.clone(), column, likeness: f64::from(likeness.clamp(0.0, 1.0)) });
         }
     }
     Ok(nearest)

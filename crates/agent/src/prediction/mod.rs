@@ -87,19 +87,23 @@ impl Agent<'_> {
         let said = target_named(text, columns);
         let earlier = || session.turns.iter().rev().find_map(|turn| target_named(&turn.text, columns));
         let target = said.or_else(earlier);
-        let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
-        let (named, own) = self.columns_named(&rest, base, query, target)?;
-        let named = self.joinable(session, named, query, target, partners)?;
-        // What the words plainly say stands, of the table at hand unless they name what is to be predicted, and a join unless they name that and a
-        // column better than the one that it brings.
-        let overrules = match (wished, named.first()) {
-            (_, None) => false,
-            (None, Some(_)) => true,
-            (Some(wished), Some(best)) if wished.kind.combines() => {
-                is_sure && said.is_some() && best.score > own && !brings(wished, &named)
-            }
-            (Some(_), Some(best)) => (doubtful || said.is_some()) && best.score > own,
+        // What the words plainly say stands, unless they name what is to be predicted.
+        let may_overrule = match wished {
+            None => true,
+            Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
+            Some(_) => doubtful || said.is_some(),
         };
+        let (named, own) = if may_overrule {
+            let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
+            let (named, own) = self.columns_named(&rest, base, query, target)?;
+            (self.joinable(session, named, query, target, partners)?, own)
+        } else {
+            (Vec::new(), 0.0)
+        };
+        // Nor does a join give way that brings the column which the words name best.
+        let overrules = named.first().is_some_and(|best| {
+            wished.is_none_or(|wished| best.score > own && !(wished.kind.combines() && brings(wished, &named)))
+        });
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
         }

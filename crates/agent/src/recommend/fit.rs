@@ -32,14 +32,16 @@ pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: 
 /// By the columns that come nearest to the grain that was asked for; where none was, single things want many rows.
 fn granularity(wanted: Granularity, candidate: &Candidate, weights: &FitWeights) -> Match {
     let Candidate { dataset, grains, .. } = candidate;
+    let always = |evidence: &str| Match { met: true, grade: 1.0, evidence: evidence.into() };
     let (grade, evidence) = match (wanted, dataset.table(), &grains[..]) {
+        (Granularity::Either, ..) => return always("any granularity will do"),
         (_, None, _) => (weights.unknown, "its data is not in the lake".to_string()),
         (Granularity::Instance, Some(table), _) => {
             let rows = table.profile.rows;
             ((rows as f64 + 1.0).log10() / weights.many_rows.log10(), format!("it has {}", counted(rows, "row")))
         }
-        (_, _, []) => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
-        (_, _, grains) => {
+        (Granularity::Aggregate, _, []) => return always("no grain is asked for by name"),
+        (Granularity::Aggregate, _, grains) => {
             let named = |grain: &GrainColumn| format!("`{}` comes nearest to {}", grain.column, grain.said);
             let grade = grains.iter().map(|grain| grain.likeness).sum::<f64>() / grains.len() as f64;
             (grade, grains.iter().map(named).collect::<Vec<_>>().join(", "))

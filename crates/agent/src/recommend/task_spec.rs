@@ -61,20 +61,8 @@ pub struct TaskSpec {
 }
 
 /// Words of a wanted granularity that ask for single things.
-const INSTANCE_WORDS: [&str; 12] = [
-    "single",
-    "individual",
-    "each",
-    "raw",
-    "record",
-    "row",
-    "instance",
-    "incident",
-    "transaction",
-    "event",
-    "person",
-    "case",
-];
+const INSTANCE_WORDS: [&str; 11] =
+    ["single", "individual", "raw", "record", "row", "instance", "incident", "transaction", "event", "person", "case"];
 /// An operation this probable shapes the specification.
 const CLEAR: f64 = 0.5;
 

@@ -21,7 +21,7 @@ use lakeward_eval::{layout, metrics};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::candidates::{InColumns, TableRequest, TextRequest, candidates, find};
+use lakeward_search::candidates::{Grains, TableRequest, TextRequest, candidates, find};
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::weights::FusionWeights;
 use lakeward_search::{Candidate, QueryTable};
@@ -132,7 +132,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let with_table = TableRequest { query: &query, column: None, depth: DEPTH };
         let found = find(&lake.index, &lake.folder, embedder, (&asked, Some(with_table)), weights);
         let (texts, table) = found.expect("answers");
-        let found = candidates(&lake.index, embedder, (&texts, table.as_ref()), InColumns::default(), weights);
+        let found = candidates(&lake.index, (&texts, table.as_ref()), (&[], &Grains::default()), weights);
         let found = found.expect("candidates");
         let ranking: Vec<String> = found.iter().map(|candidate| candidate.dataset.id().to_string()).collect();
         alone.push(measure(&ranking, grades));

@@ -62,10 +62,11 @@ impl Level {
         }
     }
 
-    /// Adds a condition on rows, or behind the grouping.
+    /// Adds a condition on rows, or behind the grouping, unless it is there.
     pub fn add_condition(&mut self, condition: Condition, after: bool) {
         let steps = if after { &mut self.after } else { &mut self.rows };
         match steps.last_mut() {
+            Some(Step::Filter(known)) if known.parts().contains(&&condition) => {}
             Some(Step::Filter(known)) => {
                 let old = std::mem::replace(known, Condition::All(Vec::new()));
                 *known = old.and(condition);

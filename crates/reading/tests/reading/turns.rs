@@ -261,12 +261,27 @@ fn every_one_of_what_was_kept_one_of() {
 
 #[test]
 fn a_column_of_text_has_one_of_the_names_that_are_said_together() {
-    let found =
-        plans(&[("refine", "only [silva|value col=driver op=contains] and [costa|value col=driver op=contains]")]);
-    assert_eq!(found, ["keeps the rows whose driver contains “silva” or driver contains “costa”"]);
-    let found =
-        plans(&[("refine", "with both [silva|value col=driver op=contains] and [costa|value col=driver op=contains]")]);
-    assert_eq!(found, ["keeps the rows whose driver contains “silva” and driver contains “costa”"]);
+    let read = |marked: &str| {
+        let text = format!("{SHEET}\n{{\"c\": \"x\", \"t\": 1, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
+        let conversations = conversations(&text).expect("annotations");
+        let turns = conversations[0].labelled(None);
+        let mut schema = turns[0].schema.clone();
+        let driver = schema.columns.iter_mut().find(|column| column.name == "driver").expect("a column");
+        driver.values = vec!["Ana Silva".into(), "Rui Costa".into()];
+        let mut turn = turns[0].meant.clone();
+        turn.spans.iter_mut().for_each(|span| span.value = None);
+        let plan = assemble(&turn, &schema, &Plan::of(Input::Table("rides".into()))).plan;
+        plan.relation.steps.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    // A cell is one of the names; what cells must mention they must mention whole.
+    assert_eq!(
+        read("only [silva|value col=driver] and [costa|value col=driver]"),
+        ["keeps the rows whose driver contains “silva” or driver contains “costa”"]
+    );
+    assert_eq!(
+        read("that mention [silva|value col=driver op=contains] and [costa|value col=driver op=contains]"),
+        ["keeps the rows whose driver contains “silva” and driver contains “costa”"]
+    );
 }
 
 #[test]
@@ -276,4 +291,6 @@ fn a_figure_of_each_is_one_of_the_groups_that_stand() {
     assert_eq!(found[1], "computes the mean of fare and the number of rows for each driver");
     let found = plans(&[average, ("refine!result", "and [how many|measure fn=count] is that")]);
     assert_eq!(found[1], "computes the mean of fare for each driver; computes the number of rows of all rows");
+    let found = plans(&[("refine", "[how many|measure fn=count] each")]);
+    assert_eq!(found, ["computes the number of rows of all rows !! `each`: it does not say of what"]);
 }

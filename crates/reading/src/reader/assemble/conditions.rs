@@ -9,7 +9,6 @@ use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
 use lakeward_core::request::Act;
-use lakeward_core::text::lower_words;
 
 impl Assembler<'_> {
     /// Conditions of the turn that were not used elsewhere.
@@ -21,7 +20,8 @@ impl Assembler<'_> {
         let quantity = share.and_then(|span| self.quantity(span));
         let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
         let mut conditions: Vec<(String, Condition)> = Vec::new();
-        let says_both = lower_words(&self.reading.text).any(|word| word == "both");
+        // Of each column, the condition that its cells have one of several texts.
+        let mut either: Vec<(String, Condition)> = Vec::new();
         for (place, span) in self.reading.spans.iter().enumerate() {
             if self.done[place] {
                 continue;
@@ -67,23 +67,24 @@ impl Assembler<'_> {
                 }
                 continue;
             }
-            let condition = if self.is_part_of_values(column, span) {
-                Some(part_of_values(Expression::column(name.clone()), span))
-            } else {
-                self.condition(span)
-            };
-            let Some(condition) = condition else { continue };
-            self.done[place] = true;
-            let known = conditions.iter_mut().find(|(known, other)| *known == name && contains(other));
-            match known {
-                // "Only Kurosawa and Spielberg": of one column, either.
-                Some((_, known)) if contains(&condition) && !says_both => *known = known.clone().or(condition),
-                _ => conditions.push((name, condition)),
+            if self.is_part_of_values(column, span) {
+                self.done[place] = true;
+                let condition = part_of_values(Expression::column(name.clone()), span);
+                match either.iter_mut().find(|(known, _)| *known == name) {
+                    // Names that are taken for equal values, "only Kurosawa and Spielberg": a cell is one of them.
+                    Some((_, known)) if span.operator == Operator::Equal => *known = known.clone().or(condition),
+                    _ if span.operator == Operator::Equal => either.push((name, condition)),
+                    _ => conditions.push((name, condition)),
+                }
+            } else if let Some(condition) = self.condition(span) {
+                self.done[place] = true;
+                conditions.push((name, condition));
             }
         }
         for (name, values) in equal {
             self.add_equal(&name, values);
         }
+        conditions.extend(either);
         // Of one column, what is said together stands together: "not A, not B" replaces as one.
         let mut replaced: Vec<String> = Vec::new();
         for (name, condition) in conditions {
@@ -309,15 +310,6 @@ fn part_of_values(of: Expression, span: &Span) -> Condition {
     let text = span.words.trim().to_string();
     let has = Condition::Text { value: of, test: TextTest::Contains, text, exact: false };
     if span.operator == Operator::Different { Condition::Not(Box::new(has)) } else { has }
-}
-
-/// Whether cells must have a text somewhere, or one of several.
-fn contains(condition: &Condition) -> bool {
-    match condition {
-        Condition::Text { test: TextTest::Contains, .. } => true,
-        Condition::Any(parts) => parts.iter().all(contains),
-        _ => false,
-    }
 }
 
 fn alike(a: &Value, b: &Value) -> bool {

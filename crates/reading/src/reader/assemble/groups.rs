@@ -96,6 +96,10 @@ impl Assembler<'_> {
         let says_each = keys.is_empty() && lower_words(&self.reading.text).any(|word| word == "each");
         let on_result = self.reading.on_result && !says_each;
         let grouped = self.layout.is_grouped();
+        if says_each && !grouped {
+            let reason = "it does not say of what".to_string();
+            self.not_applied.push(NotApplied { words: "each".into(), reason });
+        }
         if measures.is_empty() && !grouped {
             if ordering || !self.spans(Role::Limit).is_empty() {
                 // The best of each group: see `order`.
