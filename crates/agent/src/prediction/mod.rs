@@ -72,12 +72,15 @@ impl Agent<'_> {
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || goes_on;
         let is_sure = predicts(signals) || goes_on;
+        // "More examples for my model" asks for rows, whatever they are for.
+        let wants_rows = signals.operation.label == OperationKind::Union && signals.operation.confidence >= SURE;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
         let keeps_rows =
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
-        if !(is_first || doubtful && probability >= SUSPECTED)
+        if wants_rows
+            || !(is_first || doubtful && probability >= SUSPECTED)
             || !is_own
             || matches!(base.plan.relation.source, Input::Step(_))
         {
