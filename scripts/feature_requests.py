@@ -53,12 +53,13 @@ def main() -> None:
     options.add_argument("--program", default=str(ROOT / "target/release/lakeward"))
     options.add_argument("--sample", required=True)
     options.add_argument("--fivethirtyeight", required=True)
+    options.add_argument("--requests", type=Path, default=ROOT / "eval/feature_requests.jsonl", help="eval/feature_requests_b.jsonl is of another hand")
     options.add_argument("--each", action="store_true", help="print each request")
     given = options.parse_args()
     lakes = {"sample": given.sample, "fivethirtyeight": given.fivethirtyeight}
     counts: dict[str, int] = {}
     folder = Path(tempfile.mkdtemp())
-    cases = [json.loads(line) for line in (ROOT / "eval/feature_requests.jsonl").read_text().splitlines()]
+    cases = [json.loads(line) for line in given.requests.read_text().splitlines()]
     for number, case in enumerate(cases):
         lake, table = lakes[case["lake"]], case["table"]
         code, answer, error = run(given.program, lake, "ask", case["text"], "--table", table, "--json")

@@ -151,6 +151,9 @@ pub struct AskDocument {
     /// The language model that helped, with what it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelCost>,
+    /// Why the language model was not asked, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_not_asked: Option<String>,
     /// What carrying an operation of the answer out made, where one was to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
@@ -175,6 +178,7 @@ impl AskDocument {
             turn: session.latest().map_or(1, |turn| turn.number),
             recommendation,
             model: provenance.model.as_ref().map(ModelCost::of),
+            model_not_asked: None,
             ran: None,
             elapsed_ms: elapsed_ms(started),
         }

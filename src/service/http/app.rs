@@ -105,11 +105,18 @@ impl App {
     }
 
     /// Counts what the language model cost for `answer`, and hands it on.
-    pub fn counted(&self, user: &User, answer: AskDocument) -> AskDocument {
-        if let Some(model) = &answer.model {
-            self.users.spend(user, model.spent.usage.tokens());
+    pub fn counted(&self, user: &User, mut answer: AskDocument) -> AskDocument {
+        match &answer.model {
+            Some(model) => self.users.spend(user, model.spent.usage.tokens()),
+            None => answer.model_not_asked = self.model_not_asked(user).map(str::to_string),
         }
         answer
+    }
+
+    /// Why `user` is answered without the language model, where there is one.
+    pub fn model_not_asked(&self, user: &User) -> Option<&'static str> {
+        let is_used_up = self.service.lake().in_use().model().is_some() && !self.users.may_ask_model(user);
+        is_used_up.then_some("your tokens of the language model for a day are used up: it is not asked")
     }
 
     /// `failure` as a refusal.

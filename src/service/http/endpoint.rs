@@ -15,7 +15,8 @@ use super::app::App;
 use super::refusal::{Refusal, RefusalDocument};
 use crate::service::jobs::JobDocument;
 
-type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+/// Makes the schema of a type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// An endpoint.
 pub struct Endpoint {

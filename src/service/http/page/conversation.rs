@@ -95,6 +95,7 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<
                     }
                 }
             }
+            @if let Some(why) = app.model_not_asked(&visitor.user) { p { (why) } }
             (memory(&forms))
             (steps(&forms))
             h2 id="next" { "Next" }
