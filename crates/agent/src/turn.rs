@@ -237,12 +237,13 @@ impl Agent<'_> {
         let mut operations = next_operations::rank(&situation);
         if let (Some(base), Some(query), Some(_)) = (&situation.base, query, working) {
             let found = (situation.wished.as_ref(), partners);
-            match self.features_for(session, (signals, text), base, query, found)? {
+            let turn = over.map_or(&reading.turn, |over| &over.turn);
+            match self.features_for(session, (signals, text), base, query, found, turn)? {
                 Some(predicted) => {
                     next_operations::put_first(&mut operations, predicted.operation);
                     notes.extend(predicted.notes);
                 }
-                None => notes.extend(self.keep_rows(session, (signals, text), (base, query), &mut operations)?),
+                None => notes.extend(self.keep_rows(session, (signals, text), (base, query, turn), &mut operations)?),
             }
         }
         if reading.over.is_some() {

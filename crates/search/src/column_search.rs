@@ -186,7 +186,21 @@ pub fn search(
     options: &SearchOptions<'_>,
 ) -> Result<Vec<ColumnAnswer>> {
     let text = held(text);
-    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options))
+    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options, None))
+}
+
+/// The `k` columns of `among` that hold what `text` says best, however many of one table.
+///
+/// # Errors
+/// Those of [`search`].
+pub fn search_among(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+    among: &[TableRef],
+) -> Result<Vec<ColumnAnswer>> {
+    search_in_words(index, embedder, text, options, Some(among))
 }
 
 fn search_in_words(
@@ -194,22 +208,26 @@ fn search_in_words(
     embedder: &dyn Embedder,
     text: &str,
     options: &SearchOptions<'_>,
+    among: Option<&[TableRef]>,
 ) -> Result<Vec<ColumnAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
     let named = NamedValues::find(index, &typed)?;
     let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
     let weights = &options.weights.columns;
-    let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, &tables, weights)?;
-    read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found);
+    let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, (&tables, among), weights)?;
+    let encoded = if among.is_some() { LOOKED_AT } else { ENCODED };
+    read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found, encoded);
     ranked.iter_mut().for_each(|column| column.score = weights.score(&column.features));
     ranked.sort_by(order);
-    let mut of_table: HashMap<TableRef, usize> = HashMap::new();
-    ranked.retain(|column| {
-        let before = of_table.entry(column.table).or_default();
-        *before += 1;
-        *before <= OF_ONE_TABLE
-    });
+    if among.is_none() {
+        let mut of_table: HashMap<TableRef, usize> = HashMap::new();
+        ranked.retain(|column| {
+            let before = of_table.entry(column.table).or_default();
+            *before += 1;
+            *before <= OF_ONE_TABLE
+        });
+    }
     ranked.truncate(options.k);
     Ok(ranked.into_iter().map(|column| found.answer(column)).collect())
 }
@@ -258,6 +276,15 @@ fn order(a: &Scored, b: &Scored) -> Ordering {
     b.score.total_cmp(&a.score).then(a.place.cmp(&b.place))
 }
 
+/// The columns of `tables`.
+fn columns_of(index: &LakeIndex, tables: impl Iterator<Item = TableRef>) -> Result<impl Iterator<Item = ColumnRef>> {
+    let of_table = |table: TableRef| -> Result<_> {
+        let columns = index.segment(table.segment)?.catalog.columns(table.table)?;
+        Ok(columns.map(move |column| ColumnRef { segment: table.segment, column }))
+    };
+    Ok(tables.map(of_table).collect::<Result<Vec<_>>>()?.into_iter().flatten())
+}
+
 /// The columns of `tables`, those whose names have a word of the text, those that hold a value that it names, and the nearest ones by
 /// their vectors.
 fn proposed(
@@ -268,10 +295,7 @@ fn proposed(
     tables: &[(f64, TableRef)],
 ) -> Result<HashSet<ColumnRef>> {
     let mut columns: HashSet<ColumnRef> = named.keys().copied().collect();
-    for (_, table) in tables {
-        let of_table = index.segment(table.segment)?.catalog.columns(table.table)?;
-        columns.extend(of_table.map(|column| ColumnRef { segment: table.segment, column }));
-    }
+    columns.extend(columns_of(index, tables.iter().map(|(_, table)| *table))?);
     let words = typed.iter().filter(|word| word.rarity > 0.0).flat_map(|word| name_words(word.text));
     let forms = words.flat_map(|word| {
         let singular = word.strip_suffix('s').map(str::to_string);
@@ -309,7 +333,7 @@ impl<'q> Found<'q> {
         embedder: &dyn Embedder,
         typed: &[TypedWord<'_>],
         named: &'q NamedValues,
-        tables: &[(f64, TableRef)],
+        (tables, among): (&[(f64, TableRef)], Option<&[TableRef]>),
         weights: &ColumnWeights,
     ) -> Result<(Self, Vec<Scored>)> {
         let mut vector = informative_vector(embedder, typed);
@@ -319,7 +343,11 @@ impl<'q> Found<'q> {
         let shares: HashMap<TableRef, f64> = tables.iter().map(|(score, table)| (*table, score / best)).collect();
         let mut said = RequestWords::of(typed);
         let mut scored = Vec::new();
-        for place in proposed(index, typed, &vector, &named, tables)? {
+        let places = match among {
+            Some(among) => columns_of(index, among.iter().copied())?.collect(),
+            None => proposed(index, typed, &vector, &named, tables)?,
+        };
+        for place in places {
             let segment = index.segment(place.segment)?;
             let record = segment.columns.record(place.column)?;
             let table = TableRef { segment: place.segment, table: record.table };
@@ -430,7 +458,7 @@ impl<'q> Found<'q> {
 }
 
 /// Adds to the best `columns`, in their order, what reading them as sentences says, until [`ENCODED`] different texts were read.
-fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Found<'_>) {
+fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Found<'_>, encoded: usize) {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut texts: Vec<usize> = Vec::new();
     for scored in columns.iter() {
@@ -439,7 +467,7 @@ fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Foun
         texts.push(
             *numbers.entry(column_text(found.notes, entry, &entry.profile.columns[scored.column])).or_insert(next),
         );
-        if numbers.len() >= ENCODED {
+        if numbers.len() >= encoded {
             break;
         }
     }

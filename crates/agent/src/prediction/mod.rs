@@ -8,7 +8,7 @@ mod named;
 
 use std::time::Duration;
 
-use self::named::Named;
+use self::named::{Named, phrases};
 use super::Agent;
 use super::scored::Scored;
 use crate::feature_table::{
@@ -26,6 +26,7 @@ use lakeward_index::ColumnRef;
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_reading::reader::{Role, TurnReading};
 use lakeward_search::QueryTable;
 use lakeward_search::correlate::{self, KeyPair};
 
@@ -59,7 +60,9 @@ impl Agent<'_> {
         base: &Base<'_>,
         query: &QueryTable,
         (wished, partners): (Option<&RankedOperation>, &[Scored]),
+        turn: &TurnReading,
     ) -> Result<Option<Predicted>> {
+        let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
         let probability = signals.intention.probability(Intention::Prediction);
         // "What else explains it": a turn that says nothing of rows, after one for a prediction.
         let predicts = |signals: &Signals| {
@@ -71,41 +74,48 @@ impl Agent<'_> {
             && signals.operation.confidence < SURE
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || goes_on;
-        let is_sure = predicts(signals) || goes_on;
+        // Something of another table is wanted in so many words, perhaps for a model.
+        let asks = !added.is_empty() && probability >= SUSPECTED;
+        let is_sure = predicts(signals) || goes_on || asks;
         // "More examples for my model" asks for rows, whatever they are for.
-        let wants_rows = signals.operation.label == OperationKind::Union && signals.operation.confidence >= SURE;
+        let wants_rows =
+            !asks && signals.operation.label == OperationKind::Union && signals.operation.confidence >= SURE;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
         let keeps_rows =
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
         if wants_rows
-            || !(is_first || doubtful && probability >= SUSPECTED)
+            || !(is_first || asks || doubtful && probability >= SUSPECTED)
             || !is_own
             || matches!(base.plan.relation.source, Input::Step(_))
         {
             return Ok(None);
         }
         let columns = &query.entry.profile.columns;
-        let said = target_named(text, columns);
+        let said = target_said(turn, text, columns);
         let earlier = || session.turns.iter().rev().find_map(|turn| target_named(&turn.text, columns));
         let target = said.or_else(earlier);
         // What the words plainly say stands, unless they name what is to be predicted.
-        let may_overrule = match wished {
-            None => true,
-            Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
-            Some(_) => doubtful || said.is_some(),
-        };
+        let may_overrule = asks
+            || match wished {
+                None => true,
+                Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
+                Some(_) => doubtful || said.is_some(),
+            };
         let (named, own) = if may_overrule {
-            let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
-            let (named, own) = self.columns_named(&rest, base, query, target)?;
+            let rest =
+                |text: &str| target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
+            let phrases: Vec<String> = phrases(text, &added).into_iter().map(rest).collect();
+            let (named, own) = self.columns_named((&phrases, !added.is_empty()), base, query, (target, partners))?;
             (self.joinable(session, named, query, target, partners)?, own)
         } else {
             (Vec::new(), 0.0)
         };
         // Nor does a join give way that brings the column which the words name best.
         let overrules = named.first().is_some_and(|best| {
-            wished.is_none_or(|wished| best.score > own && !(wished.kind.combines() && brings(wished, &named)))
+            wished
+                .is_none_or(|wished| (asks || best.score > own) && !(wished.kind.combines() && brings(wished, &named)))
         });
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
@@ -123,7 +133,7 @@ impl Agent<'_> {
             })
         };
         let other = match wished {
-            Some(wished) => !only_selects(wished) && !loses(wished)?,
+            Some(wished) => !asks && !only_selects(wished) && !loses(wished)?,
             None => false,
         };
         if !is_sure || other {
@@ -163,14 +173,14 @@ impl Agent<'_> {
         &self,
         session: &Session,
         (signals, text): (&Signals, &str),
-        (base, query): (&Base<'_>, &QueryTable),
+        (base, query, turn): (&Base<'_>, &QueryTable, &TurnReading),
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
         let predicts = signals.intention.label == Intention::Prediction;
         let Some(first) = operations.first_mut().filter(|_| predicts) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;
-        let target = target_named(text, columns).map(|place| columns[place].name.as_str());
+        let target = target_said(turn, text, columns).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let refused = if has(&base.plan)? && !has(&plan)? {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
@@ -244,6 +254,17 @@ impl Agent<'_> {
         base.relation.steps.extend_from_slice(&steps[place + 1..]);
         Ok(Some(base))
     }
+}
+
+/// The column that a turn speaks of as what is to be predicted: as it is read, else as its words name it outside of what is wanted of other
+/// tables.
+fn target_said(turn: &TurnReading, text: &str, columns: &[ColumnProfile]) -> Option<usize> {
+    let can_be = |place: &usize| *place < columns.len() && correlate::target_column(columns, *place).is_ok();
+    let read = turn.of(Role::Column).filter_map(|span| span.columns.first().copied()).find(can_be);
+    read.or_else(|| {
+        let rest = turn.of(Role::Add).fold(text.to_string(), |rest, span| rest.replace(&span.words, " "));
+        target_named(&rest, columns)
+    })
 }
 
 /// The column that a text names as what is to be predicted: the first that is none of the things or times that rows are about.

@@ -1,6 +1,8 @@
 //! Columns of other tables that the words of a request name: those that a search for columns finds best for them and that share keys with
 //! the table at hand.
 
+use std::collections::HashMap;
+
 use super::{FEATURES, Predicted, notes, operation};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_join};
@@ -10,7 +12,9 @@ use crate::scored::Scored;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::text::is_function_word;
 use lakeward_index::ColumnRef;
+use lakeward_lake::join_keys;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
@@ -18,11 +22,13 @@ use lakeward_search::text_search::SearchOptions;
 use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 
 /// The score of a column that words name, at least; what only says that something is to be predicted stays below.
-const NAMED: f64 = 0.38;
+const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
+/// Share of the sampled keys that a table has for its columns to be looked at.
+const SHARED: f64 = 0.1;
 /// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
 const REPEATS: f64 = -0.1;
 
@@ -36,38 +42,96 @@ pub(super) struct Named {
     on: Option<Vec<KeyPair>>,
 }
 
+/// What a request says of what it wants from elsewhere: the words that were read as that, else its clauses.
+pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
+    if !added.is_empty() {
+        return added.to_vec();
+    }
+    let ends = |(at, c): (usize, char)| {
+        let next = text[at + c.len_utf8()..].chars().next();
+        let ends = matches!(c, ';' | '?' | '!' | '(' | ')' | '\u{2014}' | '\u{2013}' | '\n')
+            || matches!(c, '.' | ',' | ':') && next.is_none_or(char::is_whitespace);
+        ends.then_some((at, at + c.len_utf8()))
+    };
+    let mut start = 0;
+    let mut clauses: Vec<&str> = Vec::new();
+    for (end, next) in text.char_indices().filter_map(ends).chain([(text.len(), text.len())]) {
+        clauses.push(text[start..end].trim());
+        start = next;
+    }
+    clauses.retain(|clause| clause.split_whitespace().any(|word| !is_function_word(&word.to_lowercase())));
+    clauses
+}
+
 impl Agent<'_> {
-    /// The columns of other tables that words name, best first, and how well one of the table at hand fits them.
+    /// The columns of tables that share keys with the table at hand which one of the phrases names better than it does a column at hand, best
+    /// first; `own` says for which columns at hand.
     pub(super) fn columns_named(
         &self,
-        words: &str,
+        (phrases, said): (&[String], bool),
         base: &Base<'_>,
         query: &QueryTable,
-        target: Option<usize>,
+        (target, partners): (Option<usize>, &[Scored]),
     ) -> Result<(Vec<Named>, f64)> {
+        let columns = &query.entry.profile.columns;
+        let keys = join_keys::keys(columns);
+        let key_names: Vec<&str> = keys.iter().flatten().map(|place| columns[*place].name.as_str()).collect();
         let options = SearchOptions { k: LOOKED_AT, weights: &self.ranking };
         let own = query.origin.is_some().then(|| query.entry.id.as_str());
-        let is_used =
-            |id: &str| base.plan.inputs().iter().any(|input| matches!(input, Input::Table(used) if used == id));
+        let mut among = match correlate::reachable(self.index, query, SHARED) {
+            Ok(among) => among,
+            Err(Error::Usage(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        for input in base.plan.inputs() {
+            let Input::Table(used) = input else { continue };
+            let used = self.index.find(used)?;
+            among.retain(|table| *table != used);
+        }
+        for partner in partners.iter().filter(|partner| partner.candidate.join.is_some()) {
+            among.push(self.index.find(partner.id())?);
+        }
+        among.extend(query.origin);
+        among.sort_unstable();
+        among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
-        let mut own_score = 0.0f64;
-        let mut named = Vec::new();
-        for answer in column_search::search(self.index, self.embedder, words, &options)? {
-            if own == Some(answer.table.as_str()) {
-                own_score = if target == Some(&answer.column) { own_score } else { own_score.max(answer.score) };
-            } else if answer.score >= NAMED && !is_used(&answer.table) {
+        let mut best: HashMap<ColumnRef, Named> = HashMap::new();
+        let mut of_own = 0.0f64;
+        for phrase in phrases {
+            let mut own_score = 0.0f64;
+            let answers = column_search::search_among(self.index, self.embedder, phrase, &options, &among)?;
+            for answer in answers.iter().filter(|_| !said) {
+                if own == Some(answer.table.as_str()) && (phrases.len() > 1 || target != Some(&answer.column)) {
+                    own_score = own_score.max(answer.score);
+                }
+            }
+            of_own = of_own.max(own_score);
+            for answer in answers {
+                if answer.distinct < 2 {
+                    continue;
+                }
+                let is_key = key_names.iter().any(|name| name.eq_ignore_ascii_case(&answer.column));
+                if is_key || own == Some(answer.table.as_str()) || answer.score < NAMED.max(own_score) {
+                    continue;
+                }
                 let table = self.index.find(&answer.table)?;
                 let entry = self.index.table(table)?;
                 let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
                 let numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
-                let number = place.and_then(|place| numbers.clone().nth(place));
-                let Some(column) = number else { continue };
+                let Some(column) = place.and_then(|place| numbers.clone().nth(place)) else { continue };
                 let place = ColumnRef { segment: table.segment, column };
                 let (table, column, score) = (answer.table, answer.column, answer.score);
-                named.push(Named { table, column, place, score, on: None });
+                let named = Named { table, column, place, score, on: None };
+                match best.get(&place) {
+                    Some(known) if known.score >= score => {}
+                    _ => drop(best.insert(place, named)),
+                }
             }
         }
-        Ok((named, own_score))
+        let mut named: Vec<Named> = best.into_values().collect();
+        named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+        named.truncate(LOOKED_AT);
+        Ok((named, of_own))
     }
 
     /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.
@@ -83,7 +147,10 @@ impl Agent<'_> {
             return Ok(named);
         }
         let only: Vec<ColumnRef> = named.iter().map(|named| named.place).collect();
-        let compared = match target {
+        let columns = &query.entry.profile.columns;
+        // Without a target any other column tells what is shared.
+        let any = || (0..columns.len()).rev().find(|place| correlate::target_column(columns, *place).is_ok());
+        let compared = match target.or_else(any) {
             Some(target) => {
                 let options = CorrelateOptions { target, key: Vec::new(), k: only.len(), only };
                 match correlate::search(self.index, self.lake, query, &options) {
@@ -102,7 +169,10 @@ impl Agent<'_> {
             let of_it = |table: &str, column: &str| (table, column) == (&named.table, &named.column);
             let answer = compared.iter().find(|answer| of_it(&answer.table, &answer.column));
             let fit = match answer {
-                Some(answer) => Some((answer.coverage, answer.fan_out)),
+                Some(answer) => {
+                    named.on = target.is_none().then(|| answer.on.clone());
+                    Some((answer.coverage, answer.fan_out))
+                }
                 None => {
                     let join = partners.iter().find(|scored| scored.id() == named.table);
                     let join = join.and_then(|scored| scored.candidate.join.as_ref());

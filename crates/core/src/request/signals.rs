@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Act, Demand, Intention, OperationKind};
+use super::{Act, Demand, Intention, Label, OperationKind};
 use crate::answer::in_order;
 
 /// The most probable label, its probability and the alternatives.
@@ -27,6 +27,22 @@ impl<L: Copy + PartialEq> Ranked<L> {
     pub fn certain(&self, label: L) -> Self {
         let others = self.all.iter().filter(|(other, _)| *other != label).map(|(other, _)| (*other, 0.0));
         Self { label, confidence: 1.0, all: std::iter::once((label, 1.0)).chain(others).collect() }
+    }
+}
+
+impl<L: Label> Ranked<L> {
+    /// The geometric mean with what another model says, whose probabilities are in the order of the labels.
+    pub fn and(&self, other: &[f32]) -> Self {
+        let other = |label: L| other.get(label.place()).map_or(0.0, |p| f64::from(*p));
+        Self::of(self.all.iter().map(|(label, p)| (*label, (p * other(*label)).sqrt())).collect())
+    }
+
+    /// Labels with weights of at least 0, as probabilities.
+    pub fn of(mut all: Vec<(L, f64)>) -> Self {
+        let sum: f64 = all.iter().map(|(_, weight)| weight).sum();
+        all.iter_mut().for_each(|(_, weight)| *weight /= sum.max(f64::MIN_POSITIVE));
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Self { label: all[0].0, confidence: all[0].1, all }
     }
 }
 

@@ -18,7 +18,7 @@ use super::schema::{
 };
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::{NotApplied, TableWish, assemble};
-use lakeward_core::request::{Act, Label};
+use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
 /// A line of an annotated file: a conversation's head, or one of its turns.
 #[derive(Debug, Deserialize)]
@@ -36,6 +36,10 @@ struct Line {
     on: Option<String>,
     #[serde(default)]
     m: String,
+    #[serde(default)]
+    operation: Option<OperationKind>,
+    #[serde(default)]
+    intention: Option<Intention>,
 }
 
 /// A conversation with the columns that it is about; none where there is no table yet.
@@ -60,6 +64,8 @@ pub struct AnnotatedTurn {
     pub acts: Vec<Act>,
     /// Whether it is about the result.
     pub on_result: bool,
+    /// What it asks for and what for, where that is annotated.
+    pub purpose: Option<(OperationKind, Intention)>,
     /// Its spans with their attributes as written.
     spans: Vec<WrittenSpan>,
 }
@@ -81,7 +87,8 @@ pub fn conversations(text: &str) -> Result<Vec<Conversation>> {
         let acts: Option<Vec<Act>> = line.act.split_whitespace().map(Act::of).collect();
         let acts = acts.filter(|acts| !acts.is_empty()).ok_or_else(|| wrong("unknown act"))?;
         let (text, spans) = marked(&line.m).map_err(|what| wrong(&what))?;
-        let turn = AnnotatedTurn { text, acts, on_result: line.on.is_some(), spans };
+        let purpose = line.operation.zip(line.intention);
+        let turn = AnnotatedTurn { text, acts, on_result: line.on.is_some(), purpose, spans };
         match found.last_mut() {
             Some(conversation) if conversation.id == line.c => conversation.turns.push(turn),
             _ => return Err(wrong("a turn of another conversation")),
@@ -237,7 +244,8 @@ pub fn classes() -> Value {
         "roles": names(Role::ALL, Role::name), "acts": names(Act::ALL, Act::name),
         "operators": names(Operator::ALL, Operator::name), "functions": names(Function::ALL, Function::name),
         "parts": names(&PARTS, DatePart::word), "hows": names(How::ALL, How::name), "features": FEATURES,
-        "value_features": VALUE_FEATURES,
+        "value_features": VALUE_FEATURES, "operations": names(OperationKind::ALL, OperationKind::name),
+        "intentions": names(Intention::ALL, Intention::name),
     })
 }
 
@@ -402,9 +410,27 @@ pub fn examples(
         let mut example = example(&turn.text, &input, meant, schema, &matches);
         example["over_table"] = (table.is_some() || conversation.sheet.is_some()).into();
         found.push(example);
+        if let Some((operation, intention)) = turn.purpose {
+            found.push(request_example((&turn.text, labelled.previous()), operation, intention, vocabulary));
+        }
         lost += labelled.not_applied.len();
     }
     (found, lost)
+}
+
+/// The example of a labelled request, of which only the operation and the intention are known: the input without a table or demands.
+pub fn request_example(
+    (text, previous): (&str, &str),
+    operation: OperationKind,
+    intention: Intention,
+    vocabulary: &dyn Pieces,
+) -> Value {
+    let input = Input::new(vocabulary, text, previous, &schema_of_demands(&[]), &[]);
+    let words: Vec<_> = input.word_pieces.iter().map(|range| [range.start, range.end]).collect();
+    json!({
+        "pieces": input.pieces, "words": words, "columns": [], "values": [], "kinds": [], "spans": [], "acts": [], "on_result": false,
+        "over_table": false, "operation": operation.place(), "intention": intention.place(),
+    })
 }
 
 /// Links what is taken back with the demand of the role that is written, or whose words it has; the latest where several do.

@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 use lakeward_models::embed::{PieceEncoder, SentenceModel, gelu};
 use safetensors::SafeTensors;
 
+use super::demands::schema_of_demands;
 use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
-use lakeward_core::request::{Act, Label};
+use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
 
@@ -71,6 +72,8 @@ pub struct Reader {
     act: Head,
     second_act: Head,
     on_result: Head,
+    operation: Head,
+    intention: Head,
     span: Head,
     operator: Head,
     function: Head,
@@ -124,6 +127,8 @@ impl Reader {
             act: of_text("act", Act::ALL.len())?,
             second_act: of_text("second_act", Act::ALL.len() + 1)?,
             on_result: of_text("on_result", 2)?,
+            operation: of_text("operation", OperationKind::ALL.len())?,
+            intention: of_text("intention", Intention::ALL.len())?,
             span: Head::read(&file, "span", 4 * hidden, spans)?,
             operator: of_span("operator", Operator::ALL.len())?,
             function: of_span("function", Function::ALL.len() + 1)?,
@@ -197,6 +202,14 @@ impl Reader {
             decimals: None,
         }
         .with_written_forms()
+    }
+
+    /// Probabilities of the operation that a text asks for and of what it is for, in the order of their classes; `previous` is the turn before.
+    pub fn purpose(&self, text: &str, previous: &str) -> (Vec<f32>, Vec<f32>) {
+        let input = Input::new(&BuiltInPieces, text, previous, &schema_of_demands(&[]), &[]);
+        let rows = self.encoder.encode(&input.pieces);
+        let turn = rows.get(..self.encoder.dims()).unwrap_or_default();
+        (softmax(self.operation.apply(turn)), softmax(self.intention.apply(turn)))
     }
 
     fn span(&self, view: &View<'_>, range: Range<usize>, role: Role, sure: f32) -> Span {

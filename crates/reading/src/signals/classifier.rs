@@ -129,10 +129,7 @@ pub fn softmax(logits: &[f32], temperature: f32) -> Vec<f64> {
 }
 
 fn ranked<L: Label>(probabilities: &[f64]) -> Ranked<L> {
-    let mut all: Vec<(L, f64)> = L::ALL.iter().copied().zip(probabilities.iter().copied()).collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let (label, confidence) = all[0];
-    Ranked { label, confidence, all }
+    Ranked::of(L::ALL.iter().copied().zip(probabilities.iter().copied()).collect())
 }
 
 #[cfg(test)]

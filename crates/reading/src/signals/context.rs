@@ -37,10 +37,7 @@ impl Context<'_> {
 fn after<L: Label>(before: &Ranked<L>, words: &Ranked<L>, weight: f64) -> Ranked<L> {
     let prior = |label: L| (1.0 - CHANGE) * before.probability(label) + CHANGE / L::ALL.len() as f64;
     let joint: Vec<(L, f64)> = words.all.iter().map(|(label, p)| (*label, p * prior(*label).powf(weight))).collect();
-    let sum: f64 = joint.iter().map(|(_, p)| p).sum();
-    let mut all: Vec<(L, f64)> = joint.into_iter().map(|(label, p)| (label, p / sum.max(f64::MIN_POSITIVE))).collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ranked { label: all[0].0, confidence: all[0].1, all }
+    Ranked::of(joint)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The operation that a request asks for and the intention behind it, each with a calibrated confidence, without a language
 //! model: a linear classifier over words, letters and cue phrases ([`features`], [`cues`]), trained on the labelled requests of
-//! `labels/` ([`training`]) and shipped in the binary ([`classifier`]), tempered by the turns before ([`context`]).
+//! `labels/` ([`training`]) and shipped in the binary ([`classifier`]), tempered by the turns before ([`context`]); and the reader of turns,
+//! which learned from the same requests. The two err differently: what is told is the geometric mean of their probabilities.
 //!
 //! All of it knows English only.
 
@@ -26,7 +27,10 @@ pub fn classified(text: &str, context: &Context<'_>) -> (Ranked<OperationKind>, 
         // The tests open it.
         Err(error) => panic!("built-in signal model: {error}"),
     });
-    context.rank(model, text)
+    let (operation, intention) = context.rank(model, text);
+    let previous = context.texts.last().copied().unwrap_or_default();
+    let (operations, intentions) = Reader::builtin().purpose(text, previous);
+    (operation.and(&operations), intention.and(&intentions))
 }
 
 /// The signals of each turn of a conversation without a table and without a lake, read with the latest `window` before it; the demands that

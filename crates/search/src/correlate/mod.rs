@@ -22,7 +22,7 @@ use super::query_table::QueryTable;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::shown;
 use lakeward_index::correlations::{Correlations, KeyRecord, MOST_KEYS, codes};
-use lakeward_index::{ColumnRef, LakeIndex};
+use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::join_keys;
 use lakeward_lake::key_sample::{self, KeySample, Measure, ValueColumn};
 use lakeward_lake::profile::ColumnProfile;
@@ -171,6 +171,43 @@ pub fn search(
         tested: tests.len() as u64,
         notes,
     })
+}
+
+/// The tables whose keys a table shares: enough of the sampled ones to compare a column with its, and at least `least` of them (0..=1).
+///
+/// # Errors
+/// [`Error::Usage`] if the table has no key, or no other column; those of reading its file; [`Error::DamagedIndex`] if an index file is
+/// damaged.
+pub fn reachable(index: &LakeIndex, query: &QueryTable, least: f64) -> Result<Vec<TableRef>> {
+    let columns = &query.entry.profile.columns;
+    let keys = join_keys::keys(columns);
+    let is_value = |place: &usize| target_column(columns, *place).is_ok();
+    let mut tables = Vec::new();
+    for key in &keys {
+        // The value is read along and not looked at.
+        let Some(value) = (0..columns.len()).filter(|place| !key.contains(place)).find(is_value) else { continue };
+        let bases = base_keys(query, target_column(columns, value)?, std::slice::from_ref(key))?;
+        for (place, segment) in (0u32..).zip(index.segments()) {
+            let stored = &segment.correlations;
+            let shares = |key: &KeyRecord| -> Result<Option<TableRef>> {
+                let table = TableRef { segment: place, table: key.table };
+                if !segment.is_live(key.table) || query.origin == Some(table) {
+                    return Ok(None);
+                }
+                let hashes = stored.hashes(key)?;
+                let mut matched = Matched::default();
+                let enough = bases.iter().filter(|base| base.sample.key.len() == key.columns().len()).any(|base| {
+                    matched.find(base, hashes);
+                    matched.codes.len() >= LEAST_PAIRS && matched.codes.len() as f64 >= least * base.hashes.len() as f64
+                });
+                Ok(enough.then_some(table))
+            };
+            let found: Vec<Option<TableRef>> =
+                stored.keys()?.par_iter().with_min_len(64).map(shares).collect::<Result<_>>()?;
+            tables.extend(found.into_iter().flatten());
+        }
+    }
+    Ok(tables)
 }
 
 /// The target as a column of values.
