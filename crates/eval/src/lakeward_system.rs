@@ -235,11 +235,15 @@ impl System for Lakeward<'_> {
 
     fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
         if query.task != Task::Dialogue {
-            return Ok((self.rank(query, depth)?, None));
+            let ranking = self.rank(query, depth)?;
+            // A plain search stands beside the variants: one round over words and meaning.
+            let is_plain = query.task == Task::Search && query.table.is_none();
+            let work = Work { iterations: 1, tool_calls: 2, provenance_complete: true, ..Work::default() };
+            return Ok((ranking, is_plain.then_some(work)));
         }
         let (ranking, spent) = self.dialogue(query, depth)?;
         let tokens = spent.usage.tokens();
-        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, ..Work::default() })))
+        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, estimated: spent.estimated, ..Work::default() })))
     }
 
     fn answers(&self, query: &BenchQuery) -> bool {

@@ -225,6 +225,18 @@ fn a_trace_gives_the_same_answer_without_the_model() {
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");
     assert_eq!(difference.stage, "signals");
+    // Without a model, too, a trace has the whole search, and names the step in which it parts from another.
+    let alone = || agent(&place, LlmConfig::default(), None).trace(&mut Session::new("s", "lake"), &asking("airlines"));
+    let one = alone().expect("a trace").read_back().expect("a trace");
+    let run = one.provenance.run.as_ref().expect("a run");
+    assert!(run.iterations[0].candidates.channels.iter().any(|list| list.channel == "words" && !list.hits.is_empty()));
+    assert!(!run.iterations[0].report.reason.is_empty());
+    assert_eq!(one.difference(&alone().expect("a trace").read_back().expect("a trace")), None);
+    let mut parted = one.clone();
+    let run = parted.provenance.run.as_mut().expect("a run");
+    run.iterations[0].candidates.channels[0].hits.remove(0);
+    let difference = one.difference(&parted).expect("a difference");
+    assert_eq!(difference.stage, "channel words for `airlines`", "{}", difference.what);
 }
 
 #[test]
@@ -234,10 +246,10 @@ fn a_file_that_is_no_trace_is_named() {
     for (text, what) in [
         ("", "is no trace"),
         ("{\"version\": 99}", "version 99"),
-        ("{\"version\": 3}", "version 3"),
-        ("{\"version\": 4}", "is no trace"),
+        ("{\"version\": 4}", "version 4"),
+        ("{\"version\": 5}", "is no trace"),
         ("[]", "is no trace"),
-        ("{\"version\": 4, \"answer\": \u{0}}", "is no trace"),
+        ("{\"version\": 5, \"answer\": \u{0}}", "is no trace"),
     ] {
         std::fs::write(&file, text).expect("a file");
         let error = TurnTrace::read(&file).expect_err("no trace").to_string();

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::work::{FaultEffect, GroupWork};
+use lakeward_models::llm::told_tokens;
 use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
@@ -138,7 +139,7 @@ pub fn work_cells(work: &GroupWork) -> [String; 9] {
     [
         format!("{:.2}", work.iterations),
         format!("{:.2}", work.tool_calls),
-        format!("{:.0}", work.tokens),
+        told_tokens(work.model_calls, work.tokens.unwrap_or_default(), work.tokens_estimated),
         work.schema_failures.to_string(),
         format!("{:.3}", work.partial),
         format!("{:.3}", work.limited),
@@ -158,6 +159,6 @@ pub fn difference(fault: &FaultEffect) -> (String, String) {
 
 /// The meaning of [`WORK_COLUMNS`].
 pub const WORK_LEGEND: &str = "rounds: of planning, searching, evaluating; calls: searches of a channel; tokens: of the model, prompts \
-and answers; all three per query. broken: invalid artifacts and answers of the model, in total. Shares of queries: partial, \
+and answers, as its server counts them, else about; all three per query. broken: invalid artifacts and answers of the model, in total. Shares of queries: partial, \
 a component failed; limited, a limit ended the search; traced, the trace has every stage; sourced, every document was found by a channel. \
 stable: mean Jaccard of the first k over identical runs.";

@@ -85,10 +85,24 @@ impl Listed {
             let count = sums.len();
             order.splice(..count, sums.into_iter().map(|(_, place)| place));
         }
-        let named = order.len();
-        let left_out: Vec<usize> = (0..all.len()).filter(|place| !order.contains(place)).collect();
-        order.extend(left_out);
-        Ok(Order { places: order, named })
+        Ok(self.whole(order))
+    }
+
+    /// The order that one answer gives by its ids, best first.
+    ///
+    /// # Errors
+    /// [`Refusal`] where one is no candidate or stands there twice.
+    pub fn read(&self, ids: &[String]) -> Result<Order, Refusal> {
+        let all: Vec<Entry<'_>> = self.iter().collect();
+        places(&all, ids).map(|named| self.whole(named))
+    }
+
+    /// An order with those that it leaves out behind it.
+    fn whole(&self, mut places: Vec<usize>) -> Order {
+        let named = places.len();
+        let left_out: Vec<usize> = (0..self.ids.len()).filter(|place| !places.contains(place)).collect();
+        places.extend(left_out);
+        Order { places, named }
     }
 }
 
@@ -112,21 +126,23 @@ fn asked(
     let shape = AnswerShape { name: "ranking", schema, max_tokens: 40 + 6 * ids.len() as u32 };
     let mut values = values.to_vec();
     values.push(("candidates", cards(listed)));
-    model.ask(of, &values, shape, |answer: Ranking| {
-        let refuse = |problem: String| Refusal { problem, valid: ids.iter().map(|id| (*id).to_string()).collect() };
-        let mut places = Vec::with_capacity(listed.len());
-        for id in &answer.ranking {
-            let (_, place) = listed
-                .iter()
-                .find(|(known, _)| known == id)
-                .ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
-            if places.contains(place) {
-                return Err(refuse(format!("`{id}` stands there twice")));
-            }
-            places.push(*place);
+    model.ask(of, &values, shape, |answer: Ranking| places(listed, &answer.ranking))
+}
+
+/// The places of the candidates that `ids` name.
+fn places(listed: &[Entry<'_>], ids: &[String]) -> Result<Vec<usize>, Refusal> {
+    let refuse =
+        |problem: String| Refusal { problem, valid: listed.iter().map(|(id, _)| (*id).to_string()).collect() };
+    let mut places = Vec::with_capacity(ids.len());
+    for id in ids {
+        let known = listed.iter().find(|(known, _)| known == id);
+        let (_, place) = known.ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
+        if places.contains(place) {
+            return Err(refuse(format!("`{id}` stands there twice")));
         }
-        Ok(places)
-    })
+        places.push(*place);
+    }
+    Ok(places)
 }
 
 impl Order {

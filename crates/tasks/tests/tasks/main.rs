@@ -1,3 +1,4 @@
 //! Task graphs of made-up documents.
 
 mod task_graph;
+mod named_examples;
