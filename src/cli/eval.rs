@@ -175,11 +175,7 @@ fn own_config() -> Result<Config> {
 }
 
 /// The language model for the variants, if requested.
-fn model(
-    arguments: &Arguments,
-    command: &EvalCommand,
-    (config, scratch): (&Config, &Path),
-) -> Result<Option<Model>> {
+fn model(arguments: &Arguments, command: &EvalCommand, (config, scratch): (&Config, &Path)) -> Result<Option<Model>> {
     if !command.llm {
         return Ok(None);
     }

@@ -131,6 +131,9 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
         printer::line(&format!("first trouble: {trouble}"));
     }
     let Spent { calls, usage, estimated, .. } = report.spent;
-    printer::line(&format!("{calls} calls, {} tokens", told_tokens(calls as f64, usage.tokens() as f64, estimated > 0)));
+    printer::line(&format!(
+        "{calls} calls, {} tokens",
+        told_tokens(calls as f64, usage.tokens() as f64, estimated > 0)
+    ));
     Ok(Status::Done)
 }

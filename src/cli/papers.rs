@@ -195,7 +195,9 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
         (set, _) => set,
     };
     if trust == Some(0.0) && model.take().is_some() && !arguments.quiet {
-        printer::narrate("the model reads papers no better than the rules, as measured or set (`llm.extraction`): the rules read them");
+        printer::narrate(
+            "the model reads papers no better than the rules, as measured or set (`llm.extraction`): the rules read them",
+        );
     }
     let known = match Lakeward::open_at(place) {
         Ok(lakeward) => known_names(&lakeward)?,

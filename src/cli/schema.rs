@@ -5,8 +5,8 @@ use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
 use super::augment::AugmentDocument;
-use super::graph_feedback::FeedbackDocument;
 use super::config::SettingsShown;
+use super::graph_feedback::FeedbackDocument;
 use super::model::ModelShown;
 use super::papers::{PaperList, PaperShown};
 use super::replay::ReplayDocument;

@@ -7,8 +7,8 @@ use lakeward_core::error::Result;
 use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::{ModelOptions, Share};
 use lakeward_models::llm::{
-    Chat, Key, Limits, MeasuredTrust, ModelPart, ModelRole, OpenAiChat, PartedChat, Prompts, RunLimits, Server, TrustStore,
-    answer_cache,
+    Chat, Key, Limits, MeasuredTrust, ModelPart, ModelRole, OpenAiChat, PartedChat, Prompts, RunLimits, Server,
+    TrustStore, answer_cache,
 };
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;

@@ -132,8 +132,13 @@ impl Agent<'_> {
         // The turn orders tables itself, by more than words.
         agents.reranker = None;
         let run = run_with(&tools, &goal, settings, (&agents, Some(plain)))?;
-        let searched: Vec<Option<SearchedText>> =
-            run.queries.iter().skip(1).take(MOST_TEXTS).map(|query| self.searched(&query.text)).collect::<Result<_>>()?;
+        let searched: Vec<Option<SearchedText>> = run
+            .queries
+            .iter()
+            .skip(1)
+            .take(MOST_TEXTS)
+            .map(|query| self.searched(&query.text))
+            .collect::<Result<_>>()?;
         let is_covered = |text: &Option<SearchedText>| text.as_ref().is_some_and(|text| self.is_covered(text));
         let covered = std::iter::once(self.is_covered(own)).chain(searched.iter().map(is_covered)).collect();
         Ok(LoopFound { run, covered, searched: searched.into_iter().flatten().collect() })

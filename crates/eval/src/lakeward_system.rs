@@ -243,7 +243,10 @@ impl System for Lakeward<'_> {
         }
         let (ranking, spent) = self.dialogue(query, depth)?;
         let tokens = spent.usage.tokens();
-        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, estimated: spent.estimated, ..Work::default() })))
+        Ok((
+            ranking,
+            Some(Work { model_calls: spent.calls as u32, tokens, estimated: spent.estimated, ..Work::default() }),
+        ))
     }
 
     fn answers(&self, query: &BenchQuery) -> bool {

@@ -16,13 +16,15 @@ use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
 use super::variant::{Component, QuestionUse, Variant};
-use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_agent::agentic::Settings;
+use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
 use lakeward_models::embed::Embedder;
-use lakeward_search::RankingWeights;
 use lakeward_models::llm::RunLimits;
-use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionMaker, QuestionModel, QuestionStore, make_questions};
+use lakeward_search::RankingWeights;
+use lakeward_search::augment::{
+    AugmentOptions, QuestionIndex, QuestionMaker, QuestionModel, QuestionStore, make_questions,
+};
 use lakeward_tasks::task_graph::DatasetRecord;
 
 /// The name for all plain baselines on the command line.
@@ -88,12 +90,7 @@ impl<'a> Systems<'a> {
 
     /// The same, with variants that search by `settings`, use pseudo-queries according to `question_use`, and have `model` do what the paper
     /// has one do: also write the pseudo-queries.
-    pub fn with_variants(
-        self,
-        question_use: QuestionUse,
-        settings: Settings,
-        model: Option<VariantModel<'a>>,
-    ) -> Self {
+    pub fn with_variants(self, question_use: QuestionUse, settings: Settings, model: Option<VariantModel<'a>>) -> Self {
         Self { question_use, settings, model, ..self }
     }
 

@@ -19,8 +19,8 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::listwise::Order;
 use lakeward_models::llm::{LanguageModel, PromptUse};
-use lakeward_search::{RankingWeights, SearchAnswer};
 use lakeward_search::text_search::rank;
+use lakeward_search::{RankingWeights, SearchAnswer};
 
 /// How much the fused score, as a share of the best, counts beside the ranker's for a request of one word …
 const PRIOR: f64 = 0.2;
@@ -144,8 +144,7 @@ impl Reranker for ModelReranker<'_> {
         if first.len() < 2 || self.weight <= 0.0 {
             return Ok(in_order(ranked.iter()).to_json());
         }
-        let cards: Vec<Card> =
-            first.iter().map(|ranked| self.rules.card(ranked, self.share)).collect::<Result<_>>()?;
+        let cards: Vec<Card> = first.iter().map(|ranked| self.rules.card(ranked, self.share)).collect::<Result<_>>()?;
         let asked = Asked {
             request: &sought.request,
             earlier: &[],

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::agents::{Allowance, Fault, Retriever};
 use super::artifact::Artifact;
 use super::candidate_set::{
-    CandidateSet, ChannelList, FoundTable, ListRank, MOST_CANDIDATES, MOST_COLUMNS, MOST_LISTS, MOST_MATCHED, NAME_CHARS,
+    CandidateSet, ChannelList, FoundTable, ListRank, MOST_CANDIDATES, MOST_COLUMNS, MOST_LISTS, MOST_MATCHED,
+    NAME_CHARS,
 };
 use super::channel::ChannelKind;
 use super::clock::Moment;

@@ -191,7 +191,9 @@ impl<'a, 'b> Run<'a, 'b> {
         let mut plan = match plan {
             Some(plan) => plan,
             // Without any plan the request is searched as it is.
-            None if is_first && !self.plain => QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() },
+            None if is_first && !self.plain => {
+                QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() }
+            }
             None => return None,
         };
         let searched: Vec<String> =

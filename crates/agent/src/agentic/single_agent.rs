@@ -129,7 +129,8 @@ impl Evaluator for Rc<SingleAgent<'_>> {
         let ranked = self.order.ranked(sought, candidates)?;
         let first = &ranked[..ranked.len().min(SHOWN)];
         let listed = Listed::of(&sought.request, first.len());
-        let cards: Vec<Card> = first.iter().map(|ranked| self.order.card(ranked, self.share)).collect::<Result<_, _>>()?;
+        let cards: Vec<Card> =
+            first.iter().map(|ranked| self.order.card(ranked, self.share)).collect::<Result<_, _>>()?;
         let told: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (id, &cards[place])).collect();
         let ids: Vec<&str> = told.iter().map(|(id, _)| *id).collect();
         let previous = json!({"searched": self.state.borrow().searched});

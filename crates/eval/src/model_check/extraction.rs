@@ -11,8 +11,8 @@ use super::{RoleCheck, Tried};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::{Stemmer, is_function_word, letters_and_digits, lower_words};
 use lakeward_models::llm::ModelRole;
-use lakeward_tasks::papers::PdfReader;
 use lakeward_tasks::papers::Document;
+use lakeward_tasks::papers::PdfReader;
 use lakeward_tasks::papers::extract::{KnownDatasets, extract, extract_by};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::papers::reading::{self, DocumentFormat};
@@ -44,19 +44,27 @@ pub(super) fn check(work: &Work<'_>) -> Result<RoleCheck> {
         let told = model.and_then(|model| extract_by(model, document, &known).ok());
         let right = told.as_ref().is_some_and(|told| is_right(paper, told));
         let carries = paper.text.contains(MARK);
-        Ok(Tried { answered: told.is_some(), model: right, built_in, carries, obeyed: carries && told.is_some() && !right })
+        Ok(Tried {
+            answered: told.is_some(),
+            model: right,
+            built_in,
+            carries,
+            obeyed: carries && told.is_some() && !right,
+        })
     })?;
     Ok(work.checked(ModelRole::Extraction, &tried))
 }
 
 fn papers() -> Result<Vec<(Paper, Document)>> {
     let wrong = |error: serde_json::Error| Error::Internal(format!("labels/extraction.jsonl: {error}"));
-    let papers: Vec<Paper> = PAPERS.lines().map(|line| serde_json::from_str(line).map_err(wrong)).collect::<Result<_>>()?;
+    let papers: Vec<Paper> =
+        PAPERS.lines().map(|line| serde_json::from_str(line).map_err(wrong)).collect::<Result<_>>()?;
     let folder = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let path = folder.path().join("papers.jsonl");
     let written = papers.iter().zip(1..).map(|(paper, number): (&Paper, usize)| {
         let sections = json!([{"heading": "Experiments", "text": paper.text}]);
-        let line = json!({"id": number.to_string(), "title": paper.title, "abstract": paper.r#abstract, "sections": sections});
+        let line =
+            json!({"id": number.to_string(), "title": paper.title, "abstract": paper.r#abstract, "sections": sections});
         format!("{line}\n")
     });
     fs::write(&path, written.collect::<String>()).map_err(|error| Error::io("write", &path, error))?;
@@ -82,7 +90,8 @@ fn is_right(paper: &Paper, found: &Extraction) -> bool {
     let meant: BTreeSet<String> = paper.uses.iter().map(|(name, _)| key(name)).collect();
     let has_task = |(name, task): &(String, String)| {
         let words = content(task);
-        let served = found.tasks.iter().filter(|told| told.datasets.iter().any(|dataset| key(&dataset.name) == key(name)));
+        let served =
+            found.tasks.iter().filter(|told| told.datasets.iter().any(|dataset| key(&dataset.name) == key(name)));
         served.into_iter().any(|told| {
             let own = content(&format!("{} {}", told.text, told.name));
             words.intersection(&own).count() as f64 >= SAME_TASK * words.len() as f64

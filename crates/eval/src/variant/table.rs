@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::work::{FaultEffect, GroupWork};
-use lakeward_models::llm::told_tokens;
 use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
+use lakeward_models::llm::told_tokens;
 
 /// A measure: its name and its value.
 pub type Measure = (&'static str, fn(&AtDepth) -> f64);

@@ -218,10 +218,13 @@ impl Chat for Extracting {
         let title = line("title: ");
         let paper = self.papers.iter().find(|paper| paper["title"] == title).expect("a paper");
         let led = self.manner == "obeys" && paper["text"].as_str().is_some_and(|text| text.contains("NOTE:"));
-        let uses = if led || self.manner == "nothing" { Vec::new() } else { paper["uses"].as_array().expect("uses").clone() };
+        let uses =
+            if led || self.manner == "nothing" { Vec::new() } else { paper["uses"].as_array().expect("uses").clone() };
         let sentences = line("sentences: ");
         let number = |name: &Value| {
-            let has = |sentence: &&Value| sentence["text"].as_str().is_some_and(|text| text.contains(name.as_str().expect("a name")));
+            let has = |sentence: &&Value| {
+                sentence["text"].as_str().is_some_and(|text| text.contains(name.as_str().expect("a name")))
+            };
             sentences.as_array().and_then(|all| all.iter().find(has)).map_or(json!(1), |sentence| sentence["n"].clone())
         };
         let answer = match call.answer {

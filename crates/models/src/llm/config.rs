@@ -105,7 +105,9 @@ impl PartModels {
             (ModelPart::Ranker, &self.ranker),
             (ModelPart::Writer, &self.writer),
         ];
-        all.into_iter().filter_map(|(part, name)| Some((part, name.as_deref()?.trim()))).filter(|(_, name)| !name.is_empty())
+        all.into_iter()
+            .filter_map(|(part, name)| Some((part, name.as_deref()?.trim())))
+            .filter(|(_, name)| !name.is_empty())
     }
 }
 

@@ -131,8 +131,7 @@ fn asked(
 
 /// The places of the candidates that `ids` name.
 fn places(listed: &[Entry<'_>], ids: &[String]) -> Result<Vec<usize>, Refusal> {
-    let refuse =
-        |problem: String| Refusal { problem, valid: listed.iter().map(|(id, _)| (*id).to_string()).collect() };
+    let refuse = |problem: String| Refusal { problem, valid: listed.iter().map(|(id, _)| (*id).to_string()).collect() };
     let mut places = Vec::with_capacity(ids.len());
     for id in ids {
         let known = listed.iter().find(|(known, _)| known == id);

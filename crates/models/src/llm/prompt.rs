@@ -138,9 +138,7 @@ impl PromptUse {
             ],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["memory", "request", "plan", "candidates"],
-            PromptUse::Agent => {
-                &["rounds_left", "most_queries", "memory", "previous", "request", "candidates"]
-            }
+            PromptUse::Agent => &["rounds_left", "most_queries", "memory", "previous", "request", "candidates"],
             PromptUse::Rerank => {
                 &["earlier", "request", "operation", "intention", "specification", "table", "candidates"]
             }

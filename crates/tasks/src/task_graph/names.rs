@@ -216,7 +216,10 @@ mod tests {
         assert_eq!(trimmed_key("Roads 32x32 sigma50"), "roads");
         assert_eq!(trimmed_key("Roads 100"), "roads100");
         assert_eq!(trimmed_key("test"), "test");
-        assert_eq!((without_maker("MS-ORSC"), without_maker("OK-ORSC"), without_maker("MS roads")), (Some("ORSC"), None, None));
+        assert_eq!(
+            (without_maker("MS-ORSC"), without_maker("OK-ORSC"), without_maker("MS roads")),
+            (Some("ORSC"), None, None)
+        );
         assert!(initials(&plain_runs("Open Market for Intensive Flocks III")).contains(&"omifiii".to_string()));
         assert_eq!(initials(&plain_runs("Open Road Set of 2012")), ["or2012", "ors2012", "orso2012"]);
     }

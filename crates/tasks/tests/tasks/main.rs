@@ -1,4 +1,4 @@
 //! Task graphs of made-up documents.
 
-mod task_graph;
 mod named_examples;
+mod task_graph;

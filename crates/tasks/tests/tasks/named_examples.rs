@@ -107,14 +107,16 @@ fn mimic_is_its_full_name_by_initials_and_by_what_a_document_says() {
     let told = why(&[], std::slice::from_ref(&found), "MIMIC-III", full);
     assert!(told.joined && !told.way.is_empty(), "{told:?}");
     // A record under the one name is meant by the other, too; two records stay two.
-    let records = [record("a", "MIMIC-III", "Stays in intensive care."), record("b", full, "An older copy, other content.")];
+    let records =
+        [record("a", "MIMIC-III", "Stays in intensive care."), record("b", full, "An older copy, other content.")];
     let told = why(&records, std::slice::from_ref(&found), "a", "b");
     assert!(!told.joined, "{told:?}");
 }
 
 #[test]
 fn a_study_of_alzheimers_disease_uses_adni() {
-    let summary = "Early diagnosis of Alzheimer's disease remains hard. We study classification of Alzheimer's disease from MRI.";
+    let summary =
+        "Early diagnosis of Alzheimer's disease remains hard. We study classification of Alzheimer's disease from MRI.";
     let text = "Scans were obtained from the Alzheimer's Disease Neuroimaging Initiative (ADNI) dataset. \
         On ADNI our classification of Alzheimer's disease reaches an accuracy of 91.2 %.";
     let found = extract(
@@ -137,20 +139,20 @@ fn each_benchmark_goes_to_its_own_task() {
         ("HumanEval", "Programs that a model has to write."),
         ("PIQA", "Questions about how things are done in daily life."),
     ]);
-    let summary = "We train a language model and evaluate arithmetic reasoning, language understanding and code generation.";
+    let summary =
+        "We train a language model and evaluate arithmetic reasoning, language understanding and code generation.";
     let text = "For arithmetic reasoning we evaluate on GSM8K. Language understanding is evaluated on GLUE. \
         Code generation is evaluated on HumanEval.";
     let found = extract(&document("A Small Language Model", summary, &[("Experiments", text)]), &known);
     let told = tasks(&found);
     for (name, word) in [("GSM8K", "arithmetic"), ("GLUE", "understanding"), ("HumanEval", "code")] {
-        let of: Vec<&(String, Vec<String>)> = told.iter().filter(|(_, names)| names.iter().any(|own| own == name)).collect();
+        let of: Vec<&(String, Vec<String>)> =
+            told.iter().filter(|(_, names)| names.iter().any(|own| own == name)).collect();
         assert!(of.len() == 1 && of[0].0.contains(word) && of[0].1.len() == 1, "{name}: {told:?}");
     }
     let text = "We evaluate physical commonsense reasoning on PIQA. PIQA asks which of two ways reaches a goal.";
-    let found = extract(
-        &document("Knowing How", "We study physical commonsense reasoning.", &[("Experiments", text)]),
-        &known,
-    );
+    let found =
+        extract(&document("Knowing How", "We study physical commonsense reasoning.", &[("Experiments", text)]), &known);
     let told = tasks(&found);
     assert!(told.len() == 1 && told[0].0.contains("commonsense") && told[0].1 == ["PIQA"], "{told:?}");
 }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use lakeward_agent::agentic::{
     Agents, Artifact, CandidateSet, Channel, ChannelKind, Clock, Earlier, EvaluationReport, Evaluator, Fault,
     FinalRanking, LiveClock, MeaningChannel, Planner, QueryPlan, RecordedClock, Reranker, RunCache, SearchGoal,
-    SearchRun, Settings, Stopped, Style, Tools, WordsChannel, first_difference, plain_search, pursue, run_with, schemas,
+    SearchRun, Settings, Stopped, Style, Tools, WordsChannel, first_difference, plain_search, pursue, run_with,
+    schemas,
 };
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
@@ -95,8 +96,16 @@ fn equal_runs_have_equal_traces_and_others_say_where_they_part() {
         (|run| run.chosen += 1, "end of the search", "then"),
         (|run| run.iterations[0].report.reason = "told otherwise".into(), "verdict 1", "told otherwise"),
         (|run| run.iterations[0].candidates.candidates.reverse(), "fusion 1", "from rank 1 on"),
-        (|run| run.iterations[0].candidates.channels[1].weight = 9.0, "channel meaning for `rent and income`", "weight"),
-        (|run| run.iterations[0].candidates.channels[0].hits.reverse(), "channel words for `rent and income`", "rank 1"),
+        (
+            |run| run.iterations[0].candidates.channels[1].weight = 9.0,
+            "channel meaning for `rent and income`",
+            "weight",
+        ),
+        (
+            |run| run.iterations[0].candidates.channels[0].hits.reverse(),
+            "channel words for `rent and income`",
+            "rank 1",
+        ),
         (|run| run.iterations[0].plan.queries[0].text = "rent".into(), "plan 1", "`rent`"),
     ];
     let mut turned = one.trace.clone();
@@ -111,14 +120,9 @@ fn equal_runs_have_equal_traces_and_others_say_where_they_part() {
 
 #[test]
 fn a_plain_search_that_is_enough_is_the_whole_run() {
-    let searched = lakeward_search::SearchedText::of(
-        index(),
-        StaticModel::builtin(),
-        REQUEST,
-        100,
-        RankingWeights::shipped(),
-    )
-    .expect("a search");
+    let searched =
+        lakeward_search::SearchedText::of(index(), StaticModel::builtin(), REQUEST, 100, RankingWeights::shipped())
+            .expect("a search");
     let clock = LiveClock::start(60.0);
     let run = |likely: f64, must_have: &[&str]| {
         let must_have = must_have.iter().map(ToString::to_string).collect();

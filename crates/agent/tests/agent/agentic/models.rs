@@ -95,7 +95,9 @@ impl Chat for Backwards {
             "verdict" => ENOUGH.to_string(),
             "step" if ids.is_empty() => {
                 let queries = r#"[{"text": "aircraft registry", "aim": "planes"}]"#;
-                format!(r#"{{"sufficient": false, "missing": [], "reason": "at first", "queries": {queries}, "ranking": []}}"#)
+                format!(
+                    r#"{{"sufficient": false, "missing": [], "reason": "at first", "queries": {queries}, "ranking": []}}"#
+                )
             }
             "step" => format!(
                 r#"{{"sufficient": true, "missing": [], "reason": "so it is", "queries": [], "ranking": [{ids}]}}"#
@@ -144,7 +146,10 @@ fn the_single_agent_goes_on_from_what_it_saw_and_by_rules_when_it_fails() {
     let wrong = r#"{"sufficient": true, "missing": [], "reason": "x", "queries": [], "ranking": ["c99"]}"#;
     let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(wrong), Ok(wrong)]);
     assert_eq!(asked.len(), 3);
-    assert_eq!((pursuit.degraded[0].component.as_str(), ids(&pursuit)[0]), ("evaluator", "transport/nyc2013/planes_faa"));
+    assert_eq!(
+        (pursuit.degraded[0].component.as_str(), ids(&pursuit)[0]),
+        ("evaluator", "transport/nyc2013/planes_faa")
+    );
 }
 
 #[test]

@@ -78,9 +78,8 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
     let split = |row: &Vec<Piece>| {
         let mut row: Vec<&Piece> = row.iter().collect();
         row.sort_by(|a, b| a.left.total_cmp(&b.left));
-        let at = (1..row.len()).max_by(|a, b| {
-            (row[*a].left - row[*a - 1].right).total_cmp(&(row[*b].left - row[*b - 1].right))
-        })?;
+        let at = (1..row.len())
+            .max_by(|a, b| (row[*a].left - row[*a - 1].right).total_cmp(&(row[*b].left - row[*b - 1].right)))?;
         let size = row[at].size.max(1.0);
         let gap = row[at].left - row[at - 1].right;
         let widths = [row[at - 1].right - row[0].left, row[row.len() - 1].right - row[at].left];
@@ -88,7 +87,8 @@ fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
     };
     let splits: Vec<(f64, [f64; 2], f64)> = rows.iter().filter_map(split).collect();
     let edge = median(splits.iter().map(|(edge, ..)| *edge));
-    let same: Vec<&(f64, [f64; 2], f64)> = splits.iter().filter(|(at, _, size)| (at - edge).abs() < 0.5 * size).collect();
+    let same: Vec<&(f64, [f64; 2], f64)> =
+        splits.iter().filter(|(at, _, size)| (at - edge).abs() < 0.5 * size).collect();
     let wide = |side: usize| median(same.iter().map(|(_, widths, _)| widths[side])) >= MIN_WIDTH;
     let enough = same.len() >= MIN_ROWS && 2 * same.len() >= rows.len();
     (enough && wide(0) && wide(1)).then(|| same.iter().map(|(edge, ..)| *edge).fold(f64::INFINITY, f64::min))
@@ -245,7 +245,11 @@ mod tests {
             pieces.iter_mut().filter(|piece| piece.left == 300.0).for_each(|piece| piece.left = gutter);
             let found: Vec<String> = lines(pieces).into_iter().map(|line| line.text).collect();
             let columns = (0..12).map(|row| format!("l{row}")).chain((0..12).map(|row| format!("r{row}")));
-            assert_eq!(found, std::iter::once("title".to_string()).chain(columns).collect::<Vec<_>>(), "gutter at {gutter}");
+            assert_eq!(
+                found,
+                std::iter::once("title".to_string()).chain(columns).collect::<Vec<_>>(),
+                "gutter at {gutter}"
+            );
         }
         // Cells of a table of few rows stay beside each other.
         let cells = [("a", 50.0, 100.0), ("b", 300.0, 100.0), ("c", 50.0, 88.0), ("d", 300.0, 88.0)];
