@@ -127,6 +127,8 @@ impl Agent<'_> {
             }
             // Who writes titles would have a say in when it is enough, by a model that was not measured.
             Some(model) => Agents { planner: Box::new(ModelPlanner::new(model)), ..Agents::by_rules(&tools, settings) },
+            // What says most of the words is not searched for by the rules in other spellings.
+            None if self.is_covered(own) => Agents { planner: Box::new(()), ..Agents::by_rules(&tools, settings) },
             None => Agents::by_rules(&tools, settings),
         };
         // The turn orders tables itself, by more than words.

@@ -24,7 +24,7 @@ use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal, Unans
 
 /// Candidates that it sees in a step, and bytes of their cards.
 const SHOWN: usize = 20;
-const CARD_BYTES: usize = 5_000;
+const CARD_BYTES: usize = 8_000;
 /// Characters of a request.
 const REQUEST: usize = 1_500;
 /// Tokens of an answer.

@@ -12,6 +12,7 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::papers::extract::is_roman;
 use super::names::{first_parts, flat, folded, initials, main_name, parts, plain_runs, trimmed_key, without_maker};
 
 /// Parts of a description that are searched for a name.
@@ -206,7 +207,9 @@ impl Aliases {
             }
         }
         let in_capitals = main.chars().any(char::is_uppercase) && !main.chars().any(char::is_lowercase);
-        if words.len() == 1 && flat.len() >= MIN_INITIALS && in_capitals {
+        // `OFC`, `OFC-III`, `OFC 2`.
+        let is_number = |word: &&str| is_roman(word) || word.bytes().all(|byte| byte.is_ascii_digit());
+        if words.iter().skip(1).all(is_number) && flat.len() >= MIN_INITIALS && in_capitals {
             match self.by_initials.get(&flat).map_or(&[][..], Vec::as_slice) {
                 [one] => return Meaning::One(*one, MergeRule::Initials),
                 [] => {}

@@ -425,7 +425,7 @@ impl Called {
         }
         for (short, long) in lines.iter().flat_map(|(_, line)| patterns::short_forms(line.text)) {
             let of_long = long.iter().find_map(|long| self.gazetteer.exact(long));
-            let spelled = long.iter().find(|long| patterns::spells(long, short));
+            let spelled = long.iter().rfind(|long| patterns::spells(long, short));
             let is_free = |name: &str, own: &Self| known.named(name).is_none() && own.gazetteer.exact(name).is_none();
             match (of_long, self.gazetteer.exact(short), spelled) {
                 (Some(place), _, _) if is_free(short, self) => self.gazetteer.add(short, place, false),

@@ -90,7 +90,7 @@ fn add_other_names(tasks: &mut [ExtractedTask], lines: &Lines<'_>) {
         let is_own = |name: &&str| gazetteer::loose_key(name) == own;
         for (short, long) in &forms {
             let other = match (is_own(short), long.iter().any(|long| is_own(&long))) {
-                (true, _) => long.iter().find(|long| patterns::spells(long, short)),
+                (true, _) => long.iter().rfind(|long| patterns::spells(long, short)),
                 (_, true) => Some(short),
                 _ => None,
             };

@@ -56,11 +56,20 @@ pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usiz
             continue;
         }
         if let Some(span) = name_before(line, &words[..place], is_ordinary) {
-            found.push(span);
+            found.push(spelled_out(line, span).unwrap_or(span));
         }
     }
     found.extend(numbered(&words));
     found
+}
+
+/// The whole of a long name with the same end that a short form in the line stands for, however many words it has.
+fn spelled_out(line: &str, (start, end): (usize, usize)) -> Option<(usize, usize)> {
+    let at = |text: &str| text.as_ptr() as usize - line.as_ptr() as usize;
+    short_forms(line).into_iter().find_map(|(short, long)| {
+        let whole = long.into_iter().rfind(|long| spells(long, short))?;
+        (at(whole) <= start && at(whole) + whole.len() == end).then_some((at(whole), end))
+    })
 }
 
 /// The name at the end of `words`, skipping one bracket and one lower-case word.
