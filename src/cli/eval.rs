@@ -23,7 +23,9 @@ use lakeward_eval::variant::system::VariantModel;
 use lakeward_eval::variant::table::VariantSettings;
 use lakeward_eval::{acts, extraction, layout, peak_memory, provenance, run as trec_run, signals};
 use lakeward_models::embed::{Embedder, SentenceModel};
+use lakeward_models::llm::LanguageModel;
 use lakeward_search::RankingWeights;
+use tempfile::TempDir;
 
 /// A system's scores, cost and rankings.
 struct Measured {
@@ -47,7 +49,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     check_outputs(command)?;
     let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
-    let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let scratch = scratch_folder()?;
     let mut benchmark = form.apply(read(command)?, scratch.path())?;
     let subset = match command.records {
         Some(records) => Some(subset::take(&mut benchmark, records, command.seed, scratch.path())?),
@@ -113,7 +115,12 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
 
 /// Scores the extraction from a benchmark's papers; `--corpus` provides the known dataset names.
 fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
-    let scores = extraction::score(&command.folder, command.corpus.as_deref())?;
+    let (scratch, config) = (scratch_folder()?, own_config()?);
+    let model = model(arguments, command, (&config, scratch.path()))?;
+    let access = model.as_ref().map(Model::access);
+    let ask = access.map(|of| move || LanguageModel::new(of.chat, of.prompts, config.llm.limits(), of.cache));
+    let ask = ask.as_ref().map(|ask| ask as &dyn Fn() -> _);
+    let scores = extraction::score(&command.folder, command.corpus.as_deref(), ask)?;
     match arguments.json {
         true => printer::json(&scores)?,
         false => printer::evaluation::extraction(&scores),
@@ -164,6 +171,10 @@ pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
         benchmark.papers.push(path.clone());
     }
     Ok(benchmark)
+}
+
+fn scratch_folder() -> Result<TempDir> {
+    tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))
 }
 
 /// The user's own settings: a benchmark's are not read, so it cannot choose the model.

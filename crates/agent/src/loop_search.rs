@@ -92,6 +92,9 @@ impl Agent<'_> {
             ..SearchGoal::default()
         };
         let plain = plain_search(self.index, &goal, own, DEPTH)?;
+        let llm = &self.config.llm;
+        // Whose plans weigh nothing is not asked for them.
+        let model = model.filter(|_| llm.weight_of_plans() > 0.0);
         if let (Some(model), false) = (model, plain.report.sufficient) {
             goal.memory = conversation_summary::memory(session, self.config.memory.max_tokens, Some(model));
         }
@@ -120,7 +123,6 @@ impl Agent<'_> {
             clock: recorded.as_ref().map_or(&live, |recorded| recorded),
             cache: runs,
         };
-        let llm = &self.config.llm;
         let mut agents = match model {
             Some(model) if llm.judging.is_some_and(|trust| trust > 0.0) => {
                 Agents::with_model(&tools, settings, model, (llm.share, llm.weight_of_ranking()))

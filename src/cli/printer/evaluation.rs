@@ -186,6 +186,11 @@ pub fn extraction(scores: &ExtractionScores) {
         scores.extracted,
         scores.elapsed_ms / 1000.0
     ));
+    if scores.spent.calls > 0 {
+        let Spent { calls, usage, estimated, .. } = scores.spent;
+        let tokens = told_tokens(calls as f64, usage.tokens() as f64, estimated > 0);
+        out(&format!("a model read {} of them: {}, {tokens} tokens", scores.by_model, counted(calls as u64, "call")));
+    }
     let mut table = list();
     table.set_header(["datasets", "P", "R", "F1"]);
     for (what, measure) in [

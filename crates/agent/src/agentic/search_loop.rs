@@ -271,7 +271,7 @@ impl<'a, 'b> Run<'a, 'b> {
         let in_time = !self.tools.clock.is_over(Moment { iteration, step: AFTER_SEARCHES });
         let acting = if in_time { self.acting() } else { self.rules };
         let key = self.key_of_set("report", &self.versions.evaluator, candidates);
-        let cached = self.cached(&key).filter(|_| in_time);
+        let cached = self.cached(&key).filter(|_| in_time && self.is_kept());
         if let Some(report) = cached.and_then(|text| EvaluationReport::accept(&text).ok()) {
             self.timings.cached += 1;
             return report;
@@ -322,7 +322,7 @@ impl<'a, 'b> Run<'a, 'b> {
         let in_time = !self.tools.clock.is_over(at);
         let acting = if in_time { self.acting() } else { self.rules };
         let key = self.key_of_set("ranking", &self.versions.reranker, &candidates);
-        let cached = self.cached(&key).filter(|_| in_time);
+        let cached = self.cached(&key).filter(|_| in_time && self.is_kept());
         if let Some(ranking) = cached.and_then(|text| FinalRanking::accept(&text, &candidates).ok()) {
             self.timings.cached += 1;
             return ranking;
@@ -432,6 +432,11 @@ impl<'a, 'b> Run<'a, 'b> {
         if self.tools.cache.is_some() { self.key(artifact, &[version, &set.to_json()]) } else { String::new() }
     }
 
+    /// Whether verdicts and orders are kept: those of a single agent come with its next queries, which they alone do not tell.
+    fn is_kept(&self) -> bool {
+        self.settings.style == Style::MultiAgent
+    }
+
     fn cached(&self, key: &str) -> Option<String> {
         self.tools.cache?.get(key)
     }
@@ -444,7 +449,7 @@ impl<'a, 'b> Run<'a, 'b> {
 
     /// Keeps what the agents of this run made; what the rules made in their place is not theirs.
     fn keep_unless_by_rules(&self, key: &str, artifact: &str) {
-        if !self.by_rules {
+        if !self.by_rules && self.is_kept() {
             self.keep(key, artifact);
         }
     }

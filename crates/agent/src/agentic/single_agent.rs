@@ -14,7 +14,7 @@ use super::card::{self, Card};
 use super::evaluator::RuleEvaluator;
 use super::model::{MOST_WRITTEN, query_schema, sound_plan, sound_report};
 use super::plan::{PlannedQuery, QueryPlan};
-use super::report::MOST_MISSING;
+use super::report::{EvaluationReport, MOST_MISSING};
 use super::reranker::{Ranked, RuleReranker};
 use super::search_goal::SearchGoal;
 use lakeward_models::llm::config::Share;
@@ -74,17 +74,19 @@ impl<'a> SingleAgent<'a> {
     }
 
     fn version(&self) -> String {
-        format!("{} {} over {}", self.model.id(), self.model.prompt_id(PromptUse::Agent), self.order.version())
+        let (id, prompt) = (self.model.id(), self.model.prompt_id(PromptUse::Agent));
+        format!("{id} {prompt} weighing {} over {}", self.weight, self.order.version())
     }
 
     /// Asks for one step: the ids of `listed` name the candidates that `cards` tells of.
     fn step<T>(
         &self,
         sought: &SearchGoal,
-        previous: Value,
+        searched: &[String],
         (ids, cards): (&[&str], Value),
         accept: impl Fn(Step) -> Result<T, Refusal>,
     ) -> Result<T, Unanswered> {
+        let previous = if searched.is_empty() { Value::Null } else { json!({"searched": searched}) };
         let values = [
             ("most_queries", json!(MOST_WRITTEN)),
             ("rounds_left", json!(self.state.borrow().rounds_left)),
@@ -96,35 +98,15 @@ impl<'a> SingleAgent<'a> {
         let shape = AnswerShape { name: "step", schema: step_schema(ids), max_tokens: ANSWER_TOKENS };
         self.model.ask(PromptUse::Agent, &values, shape, accept)
     }
-}
 
-impl Planner for Rc<SingleAgent<'_>> {
-    fn version(&self) -> String {
-        SingleAgent::version(self)
-    }
-
-    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
-        let waiting = std::mem::take(&mut self.state.borrow_mut().queries);
-        let plan = match earlier {
-            Some(_) if waiting.is_empty() => return Ok(None),
-            Some(_) => QueryPlan { queries: waiting, must_have: sought.must_have.clone() },
-            None => self.step(sought, Value::Null, (&[], json!([])), |step| {
-                sound_plan(sought, QueryPlan { queries: step.queries, must_have: sought.must_have.clone() })
-            })?,
-        };
-        let mut state = self.state.borrow_mut();
-        state.rounds_left = state.rounds_left.saturating_sub(1);
-        state.searched.extend(plan.queries.iter().map(|query| query.text.clone()));
-        Ok(Some(plan.to_json()))
-    }
-}
-
-impl Evaluator for Rc<SingleAgent<'_>> {
-    fn version(&self) -> String {
-        SingleAgent::version(self)
-    }
-
-    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+    /// The step that looks at what `plan` and those before it found: the verdict, and what is kept of it for the next plan and the order.
+    fn look(
+        &self,
+        sought: &SearchGoal,
+        plan: &QueryPlan,
+        candidates: &CandidateSet,
+        searched: &[String],
+    ) -> Result<EvaluationReport, Fault> {
         let measured = self.rules.report(sought, plan, candidates)?;
         let ranked = self.order.ranked(sought, candidates)?;
         let first = &ranked[..ranked.len().min(SHOWN)];
@@ -133,9 +115,8 @@ impl Evaluator for Rc<SingleAgent<'_>> {
             first.iter().map(|ranked| self.order.card(ranked, self.share)).collect::<Result<_, _>>()?;
         let told: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (id, &cards[place])).collect();
         let ids: Vec<&str> = told.iter().map(|(id, _)| *id).collect();
-        let previous = json!({"searched": self.state.borrow().searched});
         let told = (ids.as_slice(), card::told(&told, CARD_BYTES));
-        let (report, queries, order) = self.step(sought, previous, told, |step| {
+        let (report, queries, order) = self.step(sought, searched, told, |step| {
             let Step { sufficient, missing, reason, queries, ranking } = step;
             let order = listed.read(&ranking)?;
             let report = sound_report(sought, plan, (sufficient, missing, reason), &measured.signals)?;
@@ -146,7 +127,48 @@ impl Evaluator for Rc<SingleAgent<'_>> {
         let mut state = self.state.borrow_mut();
         state.queries = if report.sufficient { Vec::new() } else { queries };
         state.ordered = Some((candidates.clone(), ranked, order));
-        Ok(report.to_json())
+        Ok(report)
+    }
+}
+
+impl Planner for Rc<SingleAgent<'_>> {
+    fn version(&self) -> String {
+        SingleAgent::version(self)
+    }
+
+    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+        let looked = self.state.borrow().ordered.is_some();
+        match earlier {
+            None => {
+                let must_have = || sought.must_have.clone();
+                let plan = self.step(sought, &[], (&[], json!([])), |step| {
+                    sound_plan(sought, QueryPlan { queries: step.queries, must_have: must_have() })
+                })?;
+                self.state.borrow_mut().queries = plan.queries;
+            }
+            // A plain search came first, which it has not seen.
+            Some(Earlier { plans: [.., plan], candidates, .. }) if !looked => {
+                self.look(sought, plan, candidates, std::slice::from_ref(&sought.words))?;
+            }
+            Some(_) => {}
+        }
+        let mut state = self.state.borrow_mut();
+        let queries = std::mem::take(&mut state.queries);
+        state.rounds_left = state.rounds_left.saturating_sub(1);
+        state.searched.extend(queries.iter().map(|query| query.text.clone()));
+        let plan = QueryPlan { queries, must_have: sought.must_have.clone() };
+        Ok((!plan.queries.is_empty()).then(|| plan.to_json()))
+    }
+}
+
+impl Evaluator for Rc<SingleAgent<'_>> {
+    fn version(&self) -> String {
+        SingleAgent::version(self)
+    }
+
+    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+        let searched = self.state.borrow().searched.clone();
+        Ok(self.look(sought, plan, candidates, &searched)?.to_json())
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Variant;
 use super::work::{FaultEffect, GroupWork};
+use crate::benchmark::Task;
 use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
@@ -70,14 +72,17 @@ pub fn told(subset: &Subset) -> String {
     )
 }
 
-/// The systems of a group that report their work.
+/// The systems of a group that report their work; a plain search only beside variants.
 pub fn accounted<'a>(
     systems: &[(&'a SystemReport, &'a GroupReport)],
 ) -> Vec<(&'a str, &'a GroupReport, &'a GroupWork)> {
+    let is_variant = |system: &SystemReport| Variant::named(&system.system).is_some();
+    let beside = systems.iter().any(|(system, _)| is_variant(system));
+    let told = systems.iter().filter(|(_, group)| beside || group.task != Task::Search);
     let with_work = |(system, group): &(&'a SystemReport, &'a GroupReport)| {
         Some((system.system.as_str(), *group, group.work.as_ref()?))
     };
-    systems.iter().filter_map(with_work).collect()
+    told.filter_map(with_work).collect()
 }
 
 /// The paper's measures of a group, the work for the answers, and the effects of failures; nothing for a group without variants.

@@ -12,8 +12,8 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::papers::extract::is_roman;
 use super::names::{first_parts, flat, folded, initials, main_name, parts, plain_runs, trimmed_key, without_maker};
+use crate::papers::extract::is_roman;
 
 /// Parts of a description that are searched for a name.
 pub(super) const HEAD_PARTS: usize = 400;

@@ -3,10 +3,15 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lakeward_agent::agentic::{LiveClock, SearchGoal, SearchRun, Settings, Stopped, Style, pursue};
+use lakeward_agent::agentic::{
+    Agents, LiveClock, RunCache, SearchGoal, SearchRun, Settings, Stopped, Style, plain_search, pursue, run_with,
+};
+use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
 
-use super::{REQUEST, ids, plain, with_tools};
+use lakeward_search::{RankingWeights, SearchedText};
+
+use super::{REQUEST, ids, index, plain, with_tools};
 
 /// Answers in turn, whatever it is asked; at last it is not there any more.
 struct Script {
@@ -72,6 +77,36 @@ fn a_model_plans_and_judges() {
     assert!(asked[2].contains("aircraft registry") && asked[2].contains("no tail number"), "{}", asked[2]);
     assert_eq!(pursuit.trace.iterations[1].plan.must_have, ["number"]);
     assert_eq!(pursuit.iterations, 2);
+}
+
+#[test]
+fn the_single_agent_looks_first_at_what_a_plain_search_found() {
+    let searched =
+        SearchedText::of(index(), StaticModel::builtin(), REQUEST, 100, RankingWeights::shipped()).expect("a search");
+    let sought = SearchGoal { likely: Some(0.1), ..SearchGoal::words(REQUEST) };
+    let more = r#"{"sufficient": false, "missing": [], "reason": "no tails", "queries": [{"text": "tail numbers", "aim": ""}], "ranking": []}"#;
+    let done = r#"{"sufficient": true, "missing": [], "reason": "they are there", "queries": [], "ranking": []}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = RunCache::new(folder.path());
+    let run = || {
+        let answers = Mutex::new([more, done].map(|answer| Ok(answer.to_string())).to_vec());
+        let script = Script { answers, asked: Mutex::default() };
+        let model = LanguageModel::new(&script, Prompts::shipped(), LIMITS, None);
+        let settings = Settings { style: Style::SingleAgent, ..Settings::default() };
+        let clock = LiveClock::start(60.0);
+        let plain = plain_search(index(), &sought, &searched, 100).expect("an iteration");
+        let found = with_tools(&[], &clock, Some(&cache), |tools| {
+            let agents = Agents::with_model(tools, &settings, &model, (Default::default(), 1.0));
+            run_with(tools, &sought, &settings, (&agents, Some(plain))).expect("a pursuit")
+        });
+        (found, model.calls().len())
+    };
+    // What was kept of the first run changes nothing in the second: its verdicts come with its next queries.
+    for _ in 0..2 {
+        let (found, calls) = run();
+        assert_eq!((found.stopped, found.iterations, calls), (Stopped::Enough, 2, 2), "{:?}", found.degraded);
+        assert_eq!(found.trace.iterations[1].plan.queries[1].text, "tail numbers");
+    }
 }
 
 /// Ranks the candidates that it is shown by their titles' letters, last first.
