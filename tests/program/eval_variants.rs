@@ -124,7 +124,7 @@ fn every_variant_runs_and_is_accounted_for() {
         .map(|own| own["system"].as_str().expect("a name"))
         .collect();
     assert_eq!(names[..7], VARIANTS);
-    assert_eq!(names[7..], ["lakeward"], "a plain search stands beside them");
+    assert_eq!(names[7], "lakeward", "a plain search stands beside them");
     assert_eq!(report["variants"]["runs"], 5);
     assert_eq!(report["variants"]["questions"], "concatenated");
     assert!(report["variants"]["model"].is_null());
