@@ -240,6 +240,48 @@ fn a_trace_gives_the_same_answer_without_the_model() {
 }
 
 #[test]
+fn a_turn_with_reading_ranking_and_answer_is_short() {
+    /// As [`Sensible`], without counting tokens: they are estimated, a token for three bytes, more than servers count.
+    struct Uncounted(Sensible);
+    impl Chat for Uncounted {
+        fn id(&self) -> &str {
+            self.0.id()
+        }
+
+        fn complete(&self, call: &ChatCall, time: Duration) -> Result<ChatAnswer, ChatFailure> {
+            Ok(ChatAnswer { usage: None, ..self.0.complete(call, time)? })
+        }
+    }
+    let place = indexed();
+    let model = Uncounted(Sensible { operation: "Filter" });
+    // A judge of no weight: no plans are asked for.
+    let llm = || LlmConfig { reading: Some(1.0), ranking: Some(1.0), judging: Some(0.0), ..LlmConfig::default() };
+    let asked = |text: &str, llm| {
+        let turn = agent(&place, llm, Some(&model)).trace(&mut Session::new("s", "lake"), &asking(text));
+        turn.expect("a trace").read_back().expect("a trace").provenance.model.expect("a model").calls
+    };
+    for (text, candidates) in
+        [("population of each country over the years", 30), ("delays of flights by airport and carrier", 25)]
+    {
+        let calls = asked(text, llm());
+        let prompts: Vec<&str> = calls.iter().filter_map(|call| call.prompt.split('@').next()).collect();
+        // What is said of rows is read once more over the table that was found, as in a turn with a table at hand.
+        assert!(
+            prompts == ["read", "rerank", "answer"] || prompts == ["read", "rerank", "read", "answer"],
+            "{prompts:?}"
+        );
+        let shown = &calls[1].messages.last().expect("a question").content;
+        assert!(shown.matches("\"title\":").count() >= candidates, "{shown}");
+        let once = [&calls[0], &calls[1], &calls[calls.len() - 1]];
+        let tokens: u64 = once.iter().map(|call| call.usage.prompt_tokens).sum();
+        assert!(tokens <= 6_000, "{text}: {tokens}");
+    }
+    // Where nothing was asked before, the best are listed a second time.
+    let calls = asked("delays of flights by airport and carrier", LlmConfig { reading: Some(0.0), ..llm() });
+    assert_eq!(calls.iter().filter(|call| call.prompt.starts_with("rerank")).count(), 2);
+}
+
+#[test]
 fn a_file_that_is_no_trace_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("t.json");

@@ -166,6 +166,13 @@ impl<'a> LanguageModel<'a> {
         self.state().calls.clone()
     }
 
+    /// Tokens of all questions so far, at a token for three bytes, also of those that were answered before: as a replay counts them.
+    pub fn asked_tokens(&self) -> u64 {
+        let state = self.state();
+        let messages = state.calls.iter().flat_map(|call| &call.messages);
+        messages.map(|message| message.content.len() as u64).sum::<u64>() / 3
+    }
+
     /// The first failure, for the analyst, and the use of the failed call.
     pub fn trouble(&self) -> Option<(PromptUse, Unanswered)> {
         self.state().trouble.clone()

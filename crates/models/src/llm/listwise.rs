@@ -1,8 +1,8 @@
 //! A model's order of candidates, and how it is fused with the computed one.
 //!
 //! Candidates are called `c01`, `c02`, … and listed in an order that has nothing to do with their rank: models favour what stands
-//! first or last. The best of the answer are listed once more, the other way round, where the limits allow it, and both answers are
-//! averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
+//! first or last. The best of the answer are listed once more, the other way round, where the turn has asked little so far, and both
+//! answers are averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ pub const MOST: usize = 99;
 const TWICE: usize = 8;
 /// Of fewer, nothing is gained by a second answer.
 const LEAST_TWICE: usize = 3;
+/// Tokens of prompts from which on a turn asks no second time: with reading, one order of 30 and the answer it stays below 6,000.
+const LITTLE: u64 = 4_000;
 
 /// Candidates as a model orders them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,7 @@ impl Listed {
         let head = &order[..order.len().min(TWICE)];
         let again: Vec<Entry<'_>> = all.iter().rev().filter(|(_, place)| head.contains(place)).copied().collect();
         if again.len() >= LEAST_TWICE
+            && model.asked_tokens() < LITTLE
             && let Ok(second) = asked(model, of, values, cards, &again)
         {
             // What it does not name any more goes behind what it names.
