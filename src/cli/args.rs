@@ -112,6 +112,8 @@ pub enum Command {
     Train(TrainCommand),
     /// Show the configured language model and how far it is trusted, or measure that.
     Model(ModelCommand),
+    /// Show the settings in force.
+    Config(ConfigCommand),
     /// Run a benchmark: ranking quality compared with plain baselines, and its cost.
     Eval(Box<EvalCommand>),
     /// Simulate users who look for catalogue records: write their dialogues, or run them against the agent.
@@ -442,6 +444,18 @@ pub struct SignalsCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct ConfigCommand {
+    #[command(subcommand)]
+    pub what: OfConfig,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum OfConfig {
+    /// Print all settings, one a line, with how far the language model is trusted, by role, model and prompt.
+    Show,
+}
+
+#[derive(Debug, Args)]
 pub struct ModelCommand {
     #[command(subcommand)]
     pub what: OfModel,
@@ -671,6 +685,7 @@ pub enum SchemaOf {
     PapersExtracted,
     Extraction,
     Model,
+    Settings,
     ModelCheck,
     Verify,
     Task,

@@ -23,8 +23,9 @@ use lakeward_eval::variant::system::VariantModel;
 use lakeward_eval::variant::table::VariantSettings;
 use lakeward_eval::{acts, extraction, layout, peak_memory, provenance, run as trec_run, signals};
 use lakeward_models::embed::{Embedder, SentenceModel};
-use lakeward_models::llm::Limits;
+use lakeward_models::llm::LanguageModel;
 use lakeward_search::RankingWeights;
+use tempfile::TempDir;
 
 /// A system's scores, cost and rankings.
 struct Measured {
@@ -48,19 +49,26 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     check_outputs(command)?;
     let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
-    let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let scratch = scratch_folder()?;
     let mut benchmark = form.apply(read(command)?, scratch.path())?;
     let subset = match command.records {
         Some(records) => Some(subset::take(&mut benchmark, records, command.seed, scratch.path())?),
         None => None,
     };
     let options = options(command, &benchmark)?;
-    let model = model(arguments, command, scratch.path())?;
+    let config = own_config()?;
+    let model = model(arguments, command, (&config, scratch.path()))?;
     let sentence_model = command.sentence_model.as_deref().map(SentenceModel::open).transpose()?;
     let embedder = sentence_model.as_ref().map_or(built_in(), |model| model as &dyn Embedder);
     let systems = Systems::over(&benchmark, embedder, weights.clone(), command.keep_index.as_deref()).with_variants(
         command.questions,
-        model.as_ref().map(|(model, limits)| VariantModel { access: model.access(), limits: *limits }),
+        config.search.clone(),
+        model.as_ref().map(|model| VariantModel {
+            access: model.access(),
+            limits: config.llm.limits(),
+            share: model.share(),
+            ranking: config.llm.ranking.unwrap_or(1.0),
+        }),
     );
     let names = systems.names(&requested_systems(command, &variants), &benchmark, &options)?;
     let mut measured = Vec::new();
@@ -95,7 +103,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         aliases,
         subset,
         embedder: sentence_model.as_ref().map(|model| model.id().to_string()),
-        variants: settings(command, &names, &options, model.as_ref().map(|(model, _)| model)),
+        variants: settings(command, &names, &options, model.as_ref()),
         ..report
     };
     if let Some(folder) = &command.report {
@@ -107,7 +115,12 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
 
 /// Scores the extraction from a benchmark's papers; `--corpus` provides the known dataset names.
 fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
-    let scores = extraction::score(&command.folder, command.corpus.as_deref())?;
+    let (scratch, config) = (scratch_folder()?, own_config()?);
+    let model = model(arguments, command, (&config, scratch.path()))?;
+    let access = model.as_ref().map(Model::access);
+    let ask = access.map(|of| move || LanguageModel::new(of.chat, of.prompts, config.llm.limits(), of.cache));
+    let ask = ask.as_ref().map(|ask| ask as &dyn Fn() -> _);
+    let scores = extraction::score(&command.folder, command.corpus.as_deref(), ask)?;
     match arguments.json {
         true => printer::json(&scores)?,
         false => printer::evaluation::extraction(&scores),
@@ -160,19 +173,26 @@ pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
     Ok(benchmark)
 }
 
-/// The language model for the variants with the limits of a query, if requested. A benchmark's own settings are not read, so
-/// it cannot choose the model.
-fn model(arguments: &Arguments, command: &EvalCommand, scratch: &Path) -> Result<Option<(Model, Limits)>> {
+fn scratch_folder() -> Result<TempDir> {
+    tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))
+}
+
+/// The user's own settings: a benchmark's are not read, so it cannot choose the model.
+fn own_config() -> Result<Config> {
+    match std::env::var_os("LAKEWARD_CONFIG") {
+        Some(path) => Config::load(Path::new(&path)),
+        None => Ok(Config::default()),
+    }
+}
+
+/// The language model for the variants, if requested.
+fn model(arguments: &Arguments, command: &EvalCommand, (config, scratch): (&Config, &Path)) -> Result<Option<Model>> {
     if !command.llm {
         return Ok(None);
     }
-    let config = match std::env::var_os("LAKEWARD_CONFIG") {
-        Some(path) => Config::load(Path::new(&path))?,
-        None => Config::default(),
-    };
     let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf(), fast: false };
-    match lake::model(arguments, &place, &config)? {
-        Some(model) => Ok(Some((model, config.llm.limits()))),
+    match lake::model(arguments, &place, config)? {
+        Some(model) => Ok(Some(model)),
         None => {
             Err(Error::Usage("`--llm` needs a model: name it with `--llm-model`, its server with `--llm-url`".into()))
         }
@@ -201,6 +221,10 @@ fn is_ranked(task: Task, options: &EvalOptions) -> bool {
 fn requested_systems(command: &EvalCommand, variants: &[Variant]) -> Vec<String> {
     let mut names = command.system.clone();
     names.extend(variants.iter().map(|variant| variant.name().to_string()));
+    if variants.iter().any(|variant| variant.is_agentic()) {
+        // Beside a plain search, so that a gain of its ranking is not booked to the agents.
+        names.push(NAME.to_string());
+    }
     if names.is_empty() && command.run_in.is_empty() {
         names.push(NAME.to_string());
     }

@@ -8,6 +8,7 @@ mod ask;
 mod augment;
 mod cite;
 mod completions;
+mod config;
 mod conversation;
 mod eval;
 mod eval_feedback;
@@ -123,6 +124,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Model(command) => model::run(arguments, command),
+        Command::Config(command) => config::run(arguments, command),
         Command::Train(command) => match &command.what {
             args::Trained::Signals(paths) => signals::train(arguments.json, paths),
             args::Trained::Reader(paths) => train_reader::run(arguments, paths),

@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::args::{Arguments, CheckCommand, ModelCommand, OfModel};
 use super::progress::Bar;
 use super::{Status, lake, printer};
-use lakeward::{Lakeward, Model};
+use lakeward::{Lakeward, Model, Place};
+use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_eval::model_check::{CheckLimits, RoleCheck, check};
 use lakeward_models::llm::config::Share;
-use lakeward_models::llm::{MeasuredTrust, ModelRole, TrustStore};
+use lakeward_models::llm::{MeasuredTrust, ModelRole, Spent, TrustStore, told_tokens};
 
 /// What `model show --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,6 +29,10 @@ pub struct ModelShown {
 pub struct RoleShown {
     /// The role.
     pub role: ModelRole,
+    /// Model and server that have it.
+    pub model: String,
+    /// Name, version and hash of its prompt.
+    pub prompt: String,
     /// As the settings say, 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<f64>,
@@ -51,33 +56,46 @@ pub fn run(arguments: &Arguments, command: &ModelCommand) -> Result<Status> {
     }
 }
 
-fn show(json: bool, lakeward: &Lakeward, model: &Model) -> Result<Status> {
+/// The model with how far it is trusted.
+pub(super) fn shown(config: &Config, place: &Place, model: &Model) -> Result<ModelShown> {
+    let access = model.access();
     let of = |role: ModelRole| -> Result<RoleShown> {
-        let set = lakeward.config().llm.trust(role);
-        Ok(RoleShown { role, set, measured: model.measured(lakeward.place(), role)? })
+        let (by, prompt) = (access.chat.id_of(role.prompt().part()), access.prompts.of(role.prompt()).id());
+        let (set, measured) = (config.llm.trust(role), model.measured(place, role)?);
+        Ok(RoleShown { role, model: by.to_string(), prompt, set, measured })
     };
     let roles: Vec<RoleShown> = ModelRole::ALL.into_iter().map(of).collect::<Result<_>>()?;
-    let shown = ModelShown { model: model.access().chat.id().to_string(), share: model.share(), roles };
+    Ok(ModelShown { model: access.chat.id().to_string(), share: model.share(), roles })
+}
+
+fn show(json: bool, lakeward: &Lakeward, model: &Model) -> Result<Status> {
+    let shown = shown(lakeward.config(), lakeward.place(), model)?;
     if json {
         printer::json(&shown)?;
-        return Ok(Status::Done);
+    } else {
+        print(&shown);
     }
+    Ok(Status::Done)
+}
+
+/// Prints the model and its roles, one line each.
+pub(super) fn print(shown: &ModelShown) {
     let sees = match shown.share {
         Share::Schema => "names and types of columns",
         Share::Values => "names, types, ranges and some values of columns",
     };
     printer::line(&format!("{}; it may see {sees}", shown.model));
-    for RoleShown { role, set, measured } in &shown.roles {
-        printer::line(&match (set, measured) {
+    for RoleShown { role, model, prompt, set, measured } in &shown.roles {
+        let trusted = match (set, measured) {
             (Some(set), _) => format!("{}: trusted as far as {set:.2}, as the settings say", role.purpose()),
             (None, Some(MeasuredTrust { at, items, model_right, built_in_right, trust, .. })) => format!(
                 "{}: trusted as far as {trust:.2}: {model_right} of {items} right, {built_in_right} without it ({at})",
                 role.purpose()
             ),
             (None, None) => format!("{}: not measured yet: `lakeward model check` does", role.purpose()),
-        });
+        };
+        printer::line(&format!("{trusted}; {model}, {prompt}"));
     }
-    Ok(Status::Done)
 }
 
 fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, command: &CheckCommand) -> Result<Status> {
@@ -95,7 +113,7 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
     // Of a role that the limit kept from being asked nothing is known.
     for role in report.roles.iter().filter(|role| role.answered > 0) {
         let right = [role.model, role.built_in];
-        store.keep(MeasuredTrust::now(&report.model, &role.prompt, role.items, right, role.trust))?;
+        store.keep(MeasuredTrust::now(&role.model_id, &role.prompt, role.items, right, role.trust))?;
     }
     if arguments.json {
         printer::json(&report)?;
@@ -112,7 +130,10 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
     if let Some(trouble) = &report.trouble {
         printer::line(&format!("first trouble: {trouble}"));
     }
-    let (calls, tokens) = (report.spent.calls, report.spent.usage.tokens());
-    printer::line(&format!("{calls} calls, {tokens} tokens"));
+    let Spent { calls, usage, estimated, .. } = report.spent;
+    printer::line(&format!(
+        "{calls} calls, {} tokens",
+        told_tokens(calls as f64, usage.tokens() as f64, estimated > 0)
+    ));
     Ok(Status::Done)
 }

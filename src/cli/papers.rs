@@ -10,7 +10,7 @@ use super::{Status, lake, printer, progress};
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::{counted, shown};
-use lakeward_models::llm::RunLimits;
+use lakeward_models::llm::{ModelRole, RunLimits};
 use lakeward_tasks::papers::extract::KnownDatasets;
 use lakeward_tasks::papers::extract::run::{self, ExtractOptions, ExtractStats};
 use lakeward_tasks::papers::extraction::Extraction;
@@ -189,7 +189,16 @@ fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
 fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), run: RunLimits) -> Result<Status> {
     let place = lake::place(arguments, None)?;
     let config = place.config()?;
-    let model = if rules { None } else { lake::model(arguments, &place, &config)? };
+    let mut model = if rules { None } else { lake::model(arguments, &place, &config)? };
+    let trust = match (config.llm.extraction, &model) {
+        (None, Some(model)) => model.measured(&place, ModelRole::Extraction)?.map(|measured| measured.trust),
+        (set, _) => set,
+    };
+    if trust == Some(0.0) && model.take().is_some() && !arguments.quiet {
+        printer::narrate(
+            "the model reads papers no better than the rules, as measured or set (`llm.extraction`): the rules read them",
+        );
+    }
     let known = match Lakeward::open_at(place) {
         Ok(lakeward) => known_names(&lakeward)?,
         Err(Error::NoIndex { .. }) => KnownDatasets::default(),

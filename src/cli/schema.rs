@@ -5,6 +5,7 @@ use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
 use super::augment::AugmentDocument;
+use super::config::SettingsShown;
 use super::graph_feedback::FeedbackDocument;
 use super::model::ModelShown;
 use super::papers::{PaperList, PaperShown};
@@ -78,6 +79,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Extraction => schema_for!(ExtractionScores),
         SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Model => schema_for!(ModelShown),
+        SchemaOf::Settings => schema_for!(SettingsShown),
         SchemaOf::ModelCheck => schema_for!(ModelCheck),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Task => schema_for!(TaskDocument),

@@ -7,7 +7,8 @@ use lakeward_core::error::Result;
 use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::{ModelOptions, Share};
 use lakeward_models::llm::{
-    Chat, Key, Limits, MeasuredTrust, ModelRole, OpenAiChat, Prompts, RunLimits, TrustStore, answer_cache,
+    Chat, Key, Limits, MeasuredTrust, ModelPart, ModelRole, OpenAiChat, PartedChat, Prompts, RunLimits, Server,
+    TrustStore, answer_cache,
 };
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
@@ -20,7 +21,7 @@ pub const RUNS: &str = "cache/runs";
 
 /// A language model with its prompts and cache.
 pub struct Model {
-    chat: OpenAiChat,
+    chat: PartedChat,
     prompts: Prompts,
     cache: BlobCache,
     share: Share,
@@ -41,7 +42,14 @@ impl Model {
             Some(folder) => Prompts::load(folder)?,
             None => Prompts::shipped().clone(),
         };
-        let chat = OpenAiChat::connect(&server, config.llm.manners())?;
+        let connect = |server: &Server| -> Result<Box<dyn Chat>> {
+            Ok(Box::new(OpenAiChat::connect(server, config.llm.manners())?))
+        };
+        let of_part = |(part, name): (ModelPart, &str)| {
+            Ok((part, connect(&Server { model: name.to_string(), ..server.clone() })?))
+        };
+        let parts = config.llm.parts.named().map(of_part).collect::<Result<_>>()?;
+        let chat = PartedChat::new(connect(&server)?, parts);
         let share = if server.is_on_this_machine() { Share::Values } else { config.llm.share };
         Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)), share }))
     }
@@ -66,7 +74,8 @@ impl Model {
     /// # Errors
     /// [`lakeward_core::Error::DamagedFile`] where the measurements cannot be read.
     pub fn measured(&self, place: &Place, role: ModelRole) -> Result<Option<MeasuredTrust>> {
-        TrustStore::new(&place.index).measured(self.chat.id(), &self.prompts.of(role.prompt()).id())
+        let prompt = role.prompt();
+        TrustStore::new(&place.index).measured(self.chat.id_of(prompt.part()), &self.prompts.of(prompt).id())
     }
 
     /// The model for an agent.

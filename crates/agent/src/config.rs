@@ -223,6 +223,9 @@ impl Config {
             let what = "search.iterations, tool_calls and seconds must be more than 0, seconds at most 3600";
             return Err(Error::Usage(format!("`{}`: {what}", path.display())));
         }
+        if let Some(fault) = self.search.retrieval.fault() {
+            return Err(Error::Usage(format!("`{}`: [search.retrieval] {fault}", path.display())));
+        }
         let cells = self.cells.iter().find_map(|cells| Some((cells, cells.writing.fault()?)));
         if let Some((cells, fault)) = cells {
             let what = format!("[[cells]] of `{}` in `{}`: {fault}", cells.column, cells.table);

@@ -30,7 +30,7 @@ pub(super) struct Found<'r> {
     pub(super) records: Option<RecordsFound>,
     /// Tables that served tasks like the request.
     pub(super) tasks: TaskFound,
-    /// What the plan–retrieve–evaluate loop found, where it ran.
+    /// How the words were searched for, where there are any.
     pub(super) by_loop: Option<LoopFound>,
 }
 
@@ -46,14 +46,8 @@ impl Agent<'_> {
         model: Option<&LanguageModel<'_>>,
         runs: Option<&RunCache>,
     ) -> Result<Found<'r>> {
-        let goal = self.search_goal(session, reading, model);
-        // With a table at hand it is the table that finds most; the rules would add searches and next to nothing else.
-        let by_rules_with_table = model.is_none() && reading.query.is_some();
-        let own = if by_rules_with_table { None } else { self.searched(&reading.words)? };
-        let by_loop = match &own {
-            Some(own) => self.loop_search(goal, own, model, runs)?,
-            None => None,
-        };
+        let own = self.searched(&reading.words)?;
+        let by_loop = own.as_ref().map(|own| self.loop_search(session, reading, own, (model, runs))).transpose()?;
         self.find_with(session, reading, own, by_loop)
     }
 

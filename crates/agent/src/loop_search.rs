@@ -5,8 +5,8 @@ use super::conversation_summary;
 use super::found::DEPTH;
 use super::reading::Reading;
 use crate::agentic::{
-    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RuleEvaluator, RunCache, SearchGoal,
-    SearchRun, SearchedQuery, Stopped, Tools, WordsChannel, run_with,
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, ModelPlanner, RecordedClock, RunCache, SearchGoal,
+    SearchRun, SearchedQuery, Stopped, Tools, WordsChannel, plain_search, run_with,
 };
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -17,7 +17,6 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
 use lakeward_search::augment::{QuestionIndex, QuestionMode};
-use lakeward_search::text_search;
 use lakeward_search::weights::TurnWeights;
 
 /// Tables that a run may propose.
@@ -25,7 +24,7 @@ const MOST_PROPOSED: usize = 30;
 /// Texts searched for besides.
 const MOST_TEXTS: usize = 4;
 
-/// What the plan–retrieve–evaluate loop found for a request.
+/// What was searched for a request, by the plan–retrieve–evaluate loop where a plain search was not enough.
 pub(super) struct LoopFound {
     pub(super) run: SearchRun,
     /// Of the request and of each query besides whether a plain search finds what its words say.
@@ -65,21 +64,6 @@ impl LoopFound {
 }
 
 impl Agent<'_> {
-    /// What the loop is to find for a request in its session.
-    pub(super) fn search_goal(
-        &self,
-        session: &Session,
-        reading: &Reading<'_>,
-        model: Option<&LanguageModel<'_>>,
-    ) -> SearchGoal {
-        let memory = model
-            .map(|model| conversation_summary::memory(session, self.config.memory.max_tokens, Some(model)))
-            .unwrap_or_default();
-        let Reading { request, words, signals, .. } = reading;
-        let must_have = must_have(&signals.demands);
-        SearchGoal { request: request.text.clone(), words: words.clone(), must_have, memory }
-    }
-
     /// The tables that a plain search finds for `text`; `None` where it has no words.
     pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
         let has_words = !text.trim().is_empty();
@@ -91,19 +75,28 @@ impl Agent<'_> {
         searched.coverage(&self.ranking) >= self.ranking.turn.covered
     }
 
-    /// Runs the loop for `goal`, of which a plain search found `own`; `None` where nobody but the rules would plan and that says what
-    /// the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
+    /// Searches for a request, for whose words a plain search found `own`. The loop goes on from there only where that is not enough: its best answer
+    /// is not likely to serve, or something that is wanted is not met.
     pub(super) fn loop_search(
         &self,
-        goal: SearchGoal,
+        session: &Session,
+        reading: &Reading<'_>,
         own: &SearchedText,
-        model: Option<&LanguageModel<'_>>,
-        runs: Option<&RunCache>,
-    ) -> Result<Option<LoopFound>> {
-        let covered = self.is_covered(own);
-        // A search by meaning finds what the rules would look for in other words, and more.
-        if model.is_none() && (covered || text_search::reads_texts(self.index, self.embedder)) {
-            return Ok(None);
+        (model, runs): (Option<&LanguageModel<'_>>, Option<&RunCache>),
+    ) -> Result<LoopFound> {
+        let mut goal = SearchGoal {
+            request: reading.request.text.clone(),
+            words: reading.words.clone(),
+            must_have: must_have(&reading.signals.demands),
+            likely: own.answers.iter().filter_map(|answer| answer.relevance).max_by(f64::total_cmp),
+            ..SearchGoal::default()
+        };
+        let plain = plain_search(self.index, &goal, own, DEPTH)?;
+        let llm = &self.config.llm;
+        // Whose plans weigh nothing is not asked for them.
+        let model = model.filter(|_| llm.weight_of_plans() > 0.0);
+        if let (Some(model), false) = (model, plain.report.sufficient) {
+            goal.memory = conversation_summary::memory(session, self.config.memory.max_tokens, Some(model));
         }
         let (by_words, by_meaning) = (WordsChannel(self.index), MeaningChannel(self.index, self.embedder));
         let questions = self.questions();
@@ -131,26 +124,28 @@ impl Agent<'_> {
             cache: runs,
         };
         let mut agents = match model {
-            Some(model) => Agents::with_model(&tools, settings, model),
+            Some(model) if llm.judging.is_some_and(|trust| trust > 0.0) => {
+                Agents::with_model(&tools, settings, model, (llm.share, llm.weight_of_ranking()))
+            }
+            // Who writes titles would have a say in when it is enough, by a model that was not measured.
+            Some(model) => Agents { planner: Box::new(ModelPlanner::new(model)), ..Agents::by_rules(&tools, settings) },
+            // What says most of the words is not searched for by the rules in other spellings.
+            None if self.is_covered(own) => Agents { planner: Box::new(()), ..Agents::by_rules(&tools, settings) },
             None => Agents::by_rules(&tools, settings),
         };
-        if self.config.llm.judging.unwrap_or(0.0) <= 0.0 {
-            // Who writes titles would have a say in when it is enough, by a model that was not measured.
-            agents.evaluator = Box::new(RuleEvaluator::new(self.index));
-        }
         // The turn orders tables itself, by more than words.
         agents.reranker = None;
-        let run = run_with(&tools, &goal, settings, &agents)?;
-        if covered && run.degraded.iter().any(|degraded| degraded.component == "planner") {
-            // The rules planned in the model's stead, and by rules alone nothing more would have been searched.
-            return Ok(None);
-        }
-        let further = run.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS });
-        let searched: Vec<Option<SearchedText>> =
-            further.map(|query| self.searched(&query.text)).collect::<Result<_>>()?;
+        let run = run_with(&tools, &goal, settings, (&agents, Some(plain)))?;
+        let searched: Vec<Option<SearchedText>> = run
+            .queries
+            .iter()
+            .skip(1)
+            .take(MOST_TEXTS)
+            .map(|query| self.searched(&query.text))
+            .collect::<Result<_>>()?;
         let is_covered = |text: &Option<SearchedText>| text.as_ref().is_some_and(|text| self.is_covered(text));
-        let covered = std::iter::once(covered).chain(searched.iter().map(is_covered)).collect();
-        Ok(Some(LoopFound { run, covered, searched: searched.into_iter().flatten().collect() }))
+        let covered = std::iter::once(self.is_covered(own)).chain(searched.iter().map(is_covered)).collect();
+        Ok(LoopFound { run, covered, searched: searched.into_iter().flatten().collect() })
     }
 
     /// The questions that `lakeward augment` made, where it did and they can be used.
@@ -161,9 +156,10 @@ impl Agent<'_> {
         self.questions.get_or_init(found).as_ref()
     }
 
-    /// The tables that a run ranked first.
+    /// The tables that a run ranked first, where it went on from the plain search.
     pub(super) fn proposed(&self, found: &LoopFound) -> Vec<TableRef> {
-        let first = found.run.ranking.iter().take(MOST_PROPOSED);
+        let more = if found.run.trace.iterations.len() > 1 { MOST_PROPOSED } else { 0 };
+        let first = found.run.ranking.iter().take(more);
         first.filter_map(|table| self.index.get(&table.id).ok().flatten()).collect()
     }
 }

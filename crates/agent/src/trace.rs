@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::{Agent, Request};
-use crate::agentic::RunTrace;
+use crate::agentic::{RunTrace, first_difference};
 use crate::recommend::Recommendation;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
@@ -16,7 +16,7 @@ use lakeward_models::llm::{CallRecord, LanguageModel, Spent};
 use lakeward_search::RankingWeights;
 
 /// Version of the document; another one is refused, never guessed at.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 64 << 20;
 /// Tables of a list that are written down.
@@ -72,7 +72,7 @@ impl ModelUse {
 pub struct Provenance {
     /// What each search ranked, then the utility, the model and the answer.
     pub lists: Vec<RankedList>,
-    /// How the request's words were searched for, where it has any.
+    /// How the request's words were searched for, where it has any: plans, channels with scores, fusion, verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunTrace>,
     /// What the model was asked, where there was one.
@@ -113,7 +113,8 @@ pub struct TurnTrace {
 /// Where two answers to the same request part.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// The first stage that differs: `signals`, a list's name, `operations`, `answer`.
+    /// The first step that differs: `request`, `signals`, a step of the search (`plan 2`, `channel words for QUERY`, `fusion 1`, `verdict 1`),
+    /// a list's name, `operations`, `answer`.
     pub stage: String,
     /// What differs there, in a sentence.
     pub what: String,
@@ -152,9 +153,21 @@ impl TurnTrace {
     /// Where another run of the same request parts from this one first; `None` where both gave the same answer.
     pub fn difference(&self, other: &TurnTrace) -> Option<Difference> {
         let part = |stage: &str, what: String| Some(Difference { stage: stage.to_string(), what });
+        if self.request != other.request {
+            return part("request", format!("`{}`, then `{}`", self.request.text, other.request.text));
+        }
         if self.answer.signals != other.answer.signals {
             let labels = |trace: &TurnTrace| format!("{:?}", trace.answer.signals.operation.label);
             return part("signals", format!("{} was read, then {}", labels(self), labels(other)));
+        }
+        match (&self.provenance.run, &other.provenance.run) {
+            (Some(one), Some(another)) => {
+                if let Some((stage, what)) = first_difference(one, another) {
+                    return part(&stage, what);
+                }
+            }
+            (None, None) => {}
+            _ => return part("plan 1", "only one of the runs searched for words".into()),
         }
         for list in &self.provenance.lists {
             let same = other.provenance.lists.iter().find(|candidate| candidate.by == list.by);

@@ -276,7 +276,7 @@ impl Agent<'_> {
         // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
         let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
         let first = first && topic_words(&signals.demands).next().is_some();
-        let nothing_found = first && found.records.is_none() && found.by_loop.is_none() && !found.texts.may_serve();
+        let nothing_found = first && found.records.is_none() && !found.texts.may_serve();
         let (signals, spec) = (signals.clone(), spec.clone());
         let mut answer =
             Recommendation { signals, spec, tables, operations, nothing_found, summary: Vec::new(), notes: Vec::new() };

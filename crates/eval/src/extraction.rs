@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::layout::lines::{file_of, read_json};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::letters_and_digits;
+use lakeward_models::llm::{LanguageModel, Spent};
 use lakeward_tasks::papers::PdfReader;
-use lakeward_tasks::papers::extract::{KnownDatasets, KnownRecord, extract};
+use lakeward_tasks::papers::extract::{KnownDatasets, KnownRecord, extract, extract_by};
 use lakeward_tasks::papers::reading::{self, DocumentFormat};
 
 /// Precision and recall with their harmonic mean.
@@ -55,6 +56,12 @@ pub struct ExtractionScores {
     pub compared_pairs: u64,
     /// Papers without gold, left out.
     pub left_out: u64,
+    /// Papers that a language model read; the rules read the others.
+    #[serde(default)]
+    pub by_model: u64,
+    /// What it cost.
+    #[serde(default)]
+    pub spent: Spent,
     /// Time for all papers, including reading, in milliseconds.
     pub elapsed_ms: f64,
 }
@@ -104,11 +111,16 @@ pub fn is_one(folder: &Path) -> bool {
     has("papers.jsonl") && has("gold.jsonl") && !has("queries.jsonl")
 }
 
-/// Extracts from the papers of `folder`, with the titles of `corpus/corpus.jsonl` as known names, and scores the datasets.
+/// Extracts from the papers of `folder`, with the titles of `corpus/corpus.jsonl` as known names, and scores the datasets. Each paper is read
+/// by a model that `ask` makes, and by rules where there is none or it has no valid answer.
 ///
 /// # Errors
 /// [`Error::Benchmark`] for an unreadable line of gold or corpus, or unreadable papers; [`Error::Io`].
-pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
+pub fn score<'m>(
+    folder: &Path,
+    corpus: Option<&Path>,
+    ask: Option<&dyn Fn() -> LanguageModel<'m>>,
+) -> Result<ExtractionScores> {
     let unreadable = |path: &Path, reason: String| Error::Benchmark { path: path.to_path_buf(), line: None, reason };
     let (Some(papers), Some(gold)) = (file_of(folder, "papers.jsonl"), file_of(folder, "gold.jsonl")) else {
         return Err(unreadable(folder, "it has no `papers.jsonl` or no `gold.jsonl`".into()));
@@ -141,7 +153,14 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
         };
         scores.papers += 1;
         scores.pairs += gold.pairs;
-        let extraction = extract(&document, &known);
+        let by_model = ask.and_then(|ask| {
+            let model = ask();
+            let read = extract_by(&model, &document, &known).ok();
+            scores.spent.add(model.spent());
+            read
+        });
+        scores.by_model += u64::from(by_model.is_some());
+        let extraction = by_model.unwrap_or_else(|| extract(&document, &known));
         let tasks: Vec<BTreeSet<String>> = extraction
             .tasks
             .iter()

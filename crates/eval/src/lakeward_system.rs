@@ -23,7 +23,9 @@ use lakeward_index::manifest::Manifest;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::Spent;
 use lakeward_reading::catalogue::CatalogueWords;
-use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
+use lakeward_search::{
+    CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchAnswer, SearchOptions, UnionOptions,
+};
 use lakeward_search::{composite, join, text_search, union};
 
 /// Its name; ablations append [`WITHOUT`] and the feature.
@@ -219,15 +221,14 @@ impl System for Lakeward<'_> {
     }
 
     fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
-        // One more, in case the query's own table is in the lake.
-        let k = depth.saturating_add(usize::from(query.origin.is_some()));
+        let k = k_of(query, depth);
         let ranking: Vec<Ranked> = match query.task {
             Task::Join => self.join(query, k)?,
             Task::Union => self.union(query, k)?,
             Task::Dialogue => self.dialogue(query, k)?.0,
             // Requests with a table are answered by the agent.
             Task::Search if query.table.is_some() => self.ask(query, k)?,
-            Task::Search | Task::TaskSearch | Task::Signals => self.search(query, k)?,
+            Task::Search | Task::TaskSearch | Task::Signals => ranked(self.found(query, k)?),
         };
         let others = ranking.into_iter().filter(|ranked| query.origin.as_ref() != Some(&ranked.id));
         Ok(others.take(depth).collect())
@@ -235,11 +236,24 @@ impl System for Lakeward<'_> {
 
     fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
         if query.task != Task::Dialogue {
-            return Ok((self.rank(query, depth)?, None));
+            if query.task != Task::Search || query.table.is_some() {
+                return Ok((self.rank(query, depth)?, None));
+            }
+            // A plain search stands beside the variants: one round over words and meaning.
+            let mut answers = self.found(query, k_of(query, depth))?;
+            answers.retain(|answer| query.origin.as_ref() != Some(&answer.table));
+            answers.truncate(depth);
+            let is_sourced = |answer: &SearchAnswer| answer.lexical_rank.is_some() || answer.dense_rank.is_some();
+            let provenance_complete = answers.iter().all(is_sourced);
+            let work = Work { iterations: 1, tool_calls: 2, provenance_complete, ..Work::default() };
+            return Ok((ranked(answers), Some(work)));
         }
         let (ranking, spent) = self.dialogue(query, depth)?;
         let tokens = spent.usage.tokens();
-        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, ..Work::default() })))
+        Ok((
+            ranking,
+            Some(Work { model_calls: spent.calls as u32, tokens, estimated: spent.estimated, ..Work::default() }),
+        ))
     }
 
     fn answers(&self, query: &BenchQuery) -> bool {
@@ -274,11 +288,11 @@ impl Lakeward<'_> {
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }
 
-    fn search(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+    /// What a plain search finds.
+    fn found(&self, query: &BenchQuery, k: usize) -> Result<Vec<SearchAnswer>> {
         let text = query.text.as_deref().unwrap_or_default();
         let options = SearchOptions { k, weights: &self.weights };
-        let answers = text_search::search(&self.over.index, self.over.embedder, text, &options)?;
-        Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
+        text_search::search(&self.over.index, self.over.embedder, text, &options)
     }
 
     /// The tables that the agent recommends for a request with a table.
@@ -307,14 +321,21 @@ impl Lakeward<'_> {
             let (answer, provenance) = agent.traced_turn(&mut session, &request)?;
             latest = answer.into_inner().tables;
             if let Some(used) = provenance.model {
-                spent.calls += used.spent.calls;
-                spent.usage.prompt_tokens += used.spent.usage.prompt_tokens;
-                spent.usage.answer_tokens += used.spent.usage.answer_tokens;
+                spent.add(used.spent);
             }
         }
         *conversation = Conversation { query: known.query, turns: query.turns.clone(), session: Some(session) };
         Ok((latest.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect(), spent))
     }
+}
+
+/// One more, in case the query's own table is in the lake.
+fn k_of(query: &BenchQuery, depth: usize) -> usize {
+    depth.saturating_add(usize::from(query.origin.is_some()))
+}
+
+fn ranked(answers: Vec<SearchAnswer>) -> Vec<Ranked> {
+    answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect()
 }
 
 #[cfg(test)]

@@ -16,17 +16,23 @@ use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
 use super::variant::{Component, QuestionUse, Variant};
+use lakeward_agent::agentic::Settings;
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::monitor::{Monitor, Silent};
+use lakeward_core::monitor::Monitor;
 use lakeward_models::embed::Embedder;
+use lakeward_models::llm::RunLimits;
 use lakeward_search::RankingWeights;
-use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionStore, make_questions};
+use lakeward_search::augment::{
+    AugmentOptions, QuestionIndex, QuestionMaker, QuestionModel, QuestionStore, make_questions,
+};
 use lakeward_tasks::task_graph::DatasetRecord;
 
 /// The name for all plain baselines on the command line.
 pub const BASELINES: &str = "baselines";
 /// [`BaselineKind::Bm25`] queried with only the latest turn of a dialogue: a system without memory.
 pub const LAST_TURN: &str = "bm25-last-turn";
+/// Tables for which a model writes pseudo-queries at once.
+const WRITERS: usize = 4;
 /// The name for all ablations.
 pub const ABLATIONS: &str = "ablations";
 
@@ -51,6 +57,7 @@ pub struct Systems<'a> {
     index_folder: Option<PathBuf>,
     built: OnceCell<(Rc<LakeIndexOf<'a>>, f64)>,
     question_use: QuestionUse,
+    settings: Settings,
     model: Option<VariantModel<'a>>,
     questions: OnceCell<(Rc<QuestionIndex>, f64)>,
     /// With and without resolved names.
@@ -74,15 +81,17 @@ impl<'a> Systems<'a> {
             index_folder: index_folder.map(Path::to_path_buf),
             built: OnceCell::new(),
             question_use: QuestionUse::default(),
+            settings: Settings::default(),
             model: None,
             questions: OnceCell::new(),
             graphs: Default::default(),
         }
     }
 
-    /// The same, with variants that use pseudo-queries according to `question_use` and `model`, if given.
-    pub fn with_variants(self, question_use: QuestionUse, model: Option<VariantModel<'a>>) -> Self {
-        Self { question_use, model, ..self }
+    /// The same, with variants that search by `settings`, use pseudo-queries according to `question_use`, and have `model` do what the paper
+    /// has one do: also write the pseudo-queries.
+    pub fn with_variants(self, question_use: QuestionUse, settings: Settings, model: Option<VariantModel<'a>>) -> Self {
+        Self { question_use, settings, model, ..self }
     }
 
     /// The systems for the requested names: [`BASELINES`] and [`ABLATIONS`] expanded, each name once; expanded baselines and
@@ -225,7 +234,8 @@ impl<'a> Systems<'a> {
             questions = Some((self.question_use, index));
         }
         let model = self.model.filter(|_| variant.is_agentic());
-        let system = VariantSystem::new(variant, VariantParts { over, questions, model }, failing);
+        let parts = VariantParts { over, questions, settings: self.settings.clone(), model };
+        let system = VariantSystem::new(variant, parts, failing);
         Ok(Made { system: Box::new(system), index_ms, problems })
     }
 
@@ -244,7 +254,8 @@ impl<'a> Systems<'a> {
         Ok(Made { system: Box::new(system), index_ms, problems })
     }
 
-    /// The index of pseudo-queries, made by rules next to Lakeward's at first use, and the build time in milliseconds.
+    /// The index of pseudo-queries, made next to Lakeward's at first use, by the model where there is one, and the build time in
+    /// milliseconds.
     fn questions(&self, over: &LakeIndexOf<'_>, monitor: &dyn Monitor) -> Result<(Rc<QuestionIndex>, f64)> {
         if let Some((questions, questions_ms)) = self.questions.get() {
             return Ok((Rc::clone(questions), *questions_ms));
@@ -252,7 +263,16 @@ impl<'a> Systems<'a> {
         let started = Instant::now();
         let index = over.index();
         let mut store = QuestionStore::open_to_write(index.folder())?;
-        make_questions(index, &mut store, None, &AugmentOptions::default(), &Silent)?;
+        let unlimited = RunLimits::default();
+        let writer = self.model.map(|VariantModel { access, limits, .. }| {
+            QuestionModel::new(access.chat, access.prompts, limits, unlimited, access.cache)
+        });
+        let writer = writer.as_ref().map(|writer| writer as &dyn QuestionMaker);
+        let options = AugmentOptions { concurrency: WRITERS, ..AugmentOptions::default() };
+        let made = make_questions(index, &mut store, writer, &options, monitor)?;
+        if let Some(trouble) = made.trouble.filter(|_| made.by_rules_instead == made.made && made.made > 0) {
+            return Err(Error::Usage(format!("the model wrote no pseudo-queries: {trouble}")));
+        }
         let mode = self.question_use.mode();
         let stats = QuestionIndex::build(index, &store, mode, self.embedder, monitor)?;
         if stats.unread > 0 {

@@ -748,11 +748,13 @@ class ModelCost:
     calls: int
     """Calls, including repairs, without those answered from the cache."""
     usage: Mapping[str, int]
-    """Tokens."""
+    """Tokens, as the server counted them, or estimates where it did not."""
     refused: int
     """Answers that violated their contract."""
     elapsed_ms: float
     """Waiting time in milliseconds."""
+    estimated: int = 0
+    """Those of them that are estimates."""
     money: float = 0.0
     """Cost, if prices are configured."""
 

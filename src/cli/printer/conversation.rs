@@ -7,7 +7,7 @@ use lakeward_agent::session::transcript::{demand_line, input_name, understood};
 use lakeward_agent::session::{Choice, Session, SessionState, SessionSummary, Step};
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
-use lakeward_models::llm::Spent;
+use lakeward_models::llm::{Spent, told_tokens};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
@@ -16,8 +16,12 @@ const LISTED_SESSIONS: usize = 10;
 
 /// The cost of a model: `3 calls, 2345 tokens of m@host, 1.2 s`.
 pub fn model_cost(cost: &ModelCost) -> String {
-    let Spent { calls, usage, refused, elapsed_ms, money } = cost.spent;
-    let mut parts = vec![format!("{}, {} tokens of {}", counted(calls as u64, "call"), usage.tokens(), cost.id)];
+    let Spent { calls, usage, estimated, refused, elapsed_ms, money } = cost.spent;
+    if calls == 0 {
+        return format!("{} was not asked", cost.id);
+    }
+    let tokens = told_tokens(calls as f64, usage.tokens() as f64, estimated > 0);
+    let mut parts = vec![format!("{}, {tokens} tokens of {}", counted(calls as u64, "call"), cost.id)];
     if refused > 0 {
         parts.push(format!("{} rejected", counted(refused as u64, "answer")));
     }

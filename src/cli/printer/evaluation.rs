@@ -15,7 +15,7 @@ use lakeward_eval::model_gain::{VoiceReport, VoiceScore};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::{TuneReport, TunedRanker};
-use lakeward_models::llm::Spent;
+use lakeward_models::llm::{Spent, told_tokens};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
@@ -186,6 +186,11 @@ pub fn extraction(scores: &ExtractionScores) {
         scores.extracted,
         scores.elapsed_ms / 1000.0
     ));
+    if scores.spent.calls > 0 {
+        let Spent { calls, usage, estimated, .. } = scores.spent;
+        let tokens = told_tokens(calls as f64, usage.tokens() as f64, estimated > 0);
+        out(&format!("a model read {} of them: {}, {tokens} tokens", scores.by_model, counted(calls as u64, "call")));
+    }
     let mut table = list();
     table.set_header(["datasets", "P", "R", "F1"]);
     for (what, measure) in [
@@ -406,13 +411,13 @@ pub fn problems(report: &EvalReport) {
 
 /// How much a language model improves the results.
 pub fn voice(report: &VoiceReport) {
-    let Spent { calls, usage, refused, elapsed_ms, .. } = report.spent;
+    let Spent { calls, usage, estimated, refused, elapsed_ms, .. } = report.spent;
     out(&format!(
         "{} on {}: {}, {} tokens, longest prompt {} tokens, {} rejected, {:.1} s",
         report.model,
         report.benchmark,
         counted(calls as u64, "call"),
-        usage.tokens(),
+        told_tokens(calls as f64, usage.tokens() as f64, estimated > 0),
         report.longest_question,
         counted(refused as u64, "answer"),
         elapsed_ms / 1000.0

@@ -154,7 +154,7 @@ fn a_careful_model_is_believed_and_asked_once() {
     // Without a model it stays; by rules it goes.
     assert_eq!(place.run(None, &known_names, false).unchanged, 2);
     assert_eq!(place.run(None, &known_names, true).extracted, 2);
-    assert_eq!(place.kept("lanes").extraction.extractor, "rules@2");
+    assert_eq!(place.kept("lanes").extraction.extractor, "rules@3");
     assert_eq!(place.run(Some(&server), &known_names, false).by_model, 2);
 }
 

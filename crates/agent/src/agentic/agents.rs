@@ -47,6 +47,17 @@ pub trait Planner {
     fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault>;
 }
 
+/// Nobody, who knows no further query.
+impl Planner for () {
+    fn version(&self) -> String {
+        "none".into()
+    }
+
+    fn plan(&self, _: &SearchGoal, _: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
+}
+
 /// What a retriever may do and use.
 pub struct Allowance<'a> {
     /// Channels to search, each for each query.

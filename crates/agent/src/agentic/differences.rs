@@ -1,171 +1,91 @@
-//! Where two runs part: the first stage at which they differ, and how ranks moved.
+//! Where two runs part: the first step in which they differ.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::candidate_set::ChannelList;
+use super::trace::{IterationTrace, RunTrace};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::candidate_set::{CandidateSet, ChannelList};
-use super::trace::RunTrace;
-
-/// Ranks compared: deeper ones move with every breath.
-const COMPARED: usize = 100;
-
-/// A stage of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "stage")]
-pub enum Stage {
-    /// Request, settings or versions: the runs were not asked the same.
-    Asked {
-        /// Which parts differ.
-        parts: Vec<String>,
-    },
-    /// A plan, of this iteration from 1.
-    Plan {
-        /// The iteration.
-        iteration: usize,
-    },
-    /// How a channel was searched: depth or weight.
-    Parameters {
-        /// The iteration.
-        iteration: usize,
-        /// The query.
-        query: String,
-        /// The channel.
-        channel: String,
-    },
-    /// What a channel found.
-    Hits {
-        /// The iteration.
-        iteration: usize,
-        /// The query.
-        query: String,
-        /// The channel.
-        channel: String,
-    },
-    /// The fusion.
-    Fusion {
-        /// The iteration.
-        iteration: usize,
-    },
-    /// The verdict.
-    Report {
-        /// The iteration.
-        iteration: usize,
-    },
-    /// Another iteration was ranked, or the run ended otherwise.
-    End,
-    /// The final order.
-    Ranking,
-}
-
-/// A table that stands elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Moved {
-    /// The table.
-    pub id: String,
-    /// Its rank in the first run, from 1.
-    pub from: Option<usize>,
-    /// Its rank in the second.
-    pub to: Option<usize>,
-}
-
-/// What differs between two runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Differences {
-    /// The stages that differ, in the order of the run: the first is where they part. Empty for equal runs.
-    pub stages: Vec<Stage>,
-    /// Tables whose final rank differs, the highest first.
-    pub moved: Vec<Moved>,
-}
-
-/// What differs between `a` and `b` but for their timings.
-pub fn differences(a: &RunTrace, b: &RunTrace) -> Differences {
-    let mut stages = Vec::new();
-    let asked = [
-        ("sought", a.sought != b.sought),
-        ("settings", a.settings != b.settings),
-        ("agents", a.agents != b.agents),
-        ("index", a.lake.index != b.lake.index),
-        ("weights", a.lake.weights != b.lake.weights),
-        ("questions", a.lake.questions != b.lake.questions),
-        ("channels", a.lake.channels != b.lake.channels),
-    ];
-    let parts: Vec<String> = asked.iter().filter(|(_, differ)| *differ).map(|(name, _)| (*name).to_string()).collect();
-    if !parts.is_empty() {
-        stages.push(Stage::Asked { parts });
+/// The first step of the runs that differs but for timings, as its name and what differs there; `None` for equal runs.
+///
+/// Steps in their order: `search goal`, `search settings`, `agents`, `lake`; of each iteration, from 1, `plan N`, `channel NAME for QUERY`,
+/// `fusion N` and `verdict N`; then `end of the search` and `ranking of the search`.
+pub fn first_difference(a: &RunTrace, b: &RunTrace) -> Option<(String, String)> {
+    let step = |name: &str, what: String| Some((name.to_string(), what));
+    if a.sought != b.sought {
+        return step("search goal", told(&a.sought.words, &b.sought.words));
     }
-    let (mut lists_before_a, mut lists_before_b) = (0, 0);
-    for at in 0..a.iterations.len().max(b.iterations.len()) {
-        let iteration = at + 1;
-        let (Some(one), Some(other)) = (a.iterations.get(at), b.iterations.get(at)) else {
-            stages.push(Stage::Plan { iteration });
-            break;
-        };
-        if one.plan != other.plan {
-            stages.push(Stage::Plan { iteration });
-        }
-        let (new_a, new_b) = (new_lists(&one.candidates, lists_before_a), new_lists(&other.candidates, lists_before_b));
-        compare_lists(iteration, new_a, new_b, &mut stages);
-        (lists_before_a, lists_before_b) = (one.candidates.channels.len(), other.candidates.channels.len());
-        if one.candidates.candidates != other.candidates.candidates {
-            stages.push(Stage::Fusion { iteration });
-        }
-        if one.report != other.report {
-            stages.push(Stage::Report { iteration });
-        }
+    if a.settings != b.settings {
+        return step("search settings", "limits, depths or weights differ".into());
+    }
+    if a.agents != b.agents {
+        let [one, other] = [a, b].map(|run| serde_json::to_string(&run.agents).unwrap_or_default());
+        return step("agents", told(&one, &other));
+    }
+    if a.lake != b.lake {
+        return step("lake", "the index, its weights, questions or channels differ".into());
+    }
+    let of_iterations = a.iterations.iter().zip(&b.iterations).zip(1..);
+    if let Some(found) = of_iterations.filter_map(|((one, other), number)| in_iteration(one, other, number)).next() {
+        return Some(found);
+    }
+    let (one, other) = (a.iterations.len(), b.iterations.len());
+    if one != other {
+        return step(&format!("plan {}", one.min(other) + 1), format!("{one} iterations, then {other}"));
     }
     if (a.chosen, a.stopped, &a.degraded, a.over_at) != (b.chosen, b.stopped, &b.degraded, b.over_at) {
-        stages.push(Stage::End);
+        let ended = |run: &RunTrace| match run.degraded.first() {
+            Some(failed) => format!("{:?}, without {}", run.stopped, failed.component),
+            None => format!("{:?}", run.stopped),
+        };
+        return step("end of the search", told(&ended(a), &ended(b)));
     }
+    let ids = |run: &RunTrace| run.ranking.ranking.iter().map(|ranked| ranked.id.clone()).collect::<Vec<_>>();
     if a.ranking != b.ranking {
-        stages.push(Stage::Ranking);
+        return step("ranking of the search", from_rank(&ids(a), &ids(b)));
     }
-    Differences { stages, moved: moved(a, b) }
+    None
 }
 
-fn new_lists(set: &CandidateSet, before: usize) -> &[ChannelList] {
-    set.channels.get(before..).unwrap_or_default()
+fn in_iteration(a: &IterationTrace, b: &IterationTrace, number: usize) -> Option<(String, String)> {
+    if a.plan != b.plan {
+        let queries = |of: &IterationTrace| {
+            let texts: Vec<String> = of.plan.queries.iter().map(|query| format!("`{}`", query.text)).collect();
+            super::shortened(&texts.join(", "), 300)
+        };
+        return Some((format!("plan {number}"), told(&queries(a), &queries(b))));
+    }
+    let (one, other) = (&a.candidates.channels, &b.candidates.channels);
+    if let Some(at) = (0..one.len().max(other.len())).find(|at| one.get(*at) != other.get(*at)) {
+        let list = one.get(at).or(other.get(at))?;
+        let name = format!("channel {} for `{}`", list.channel, super::shortened(&list.query, 80));
+        return Some((name, in_lists(one.get(at), other.get(at))));
+    }
+    let ids = |of: &IterationTrace| of.candidates.ids().map(str::to_string).collect::<Vec<_>>();
+    if a.candidates.candidates != b.candidates.candidates {
+        return Some((format!("fusion {number}"), from_rank(&ids(a), &ids(b))));
+    }
+    (a.report != b.report).then(|| (format!("verdict {number}"), told(&a.report.reason, &b.report.reason)))
 }
 
-fn compare_lists(iteration: usize, a: &[ChannelList], b: &[ChannelList], stages: &mut Vec<Stage>) {
-    fn key(list: &ChannelList) -> (&str, &str) {
-        (&list.query, &list.channel)
+fn in_lists(a: Option<&ChannelList>, b: Option<&ChannelList>) -> String {
+    let (Some(a), Some(b)) = (a, b) else { return "one of the runs did not search it".into() };
+    if (&a.query, &a.channel) != (&b.query, &b.channel) {
+        return format!("the other run searched {} for `{}`", b.channel, super::shortened(&b.query, 80));
     }
-    let others: BTreeMap<(&str, &str), &ChannelList> = b.iter().map(|list| (key(list), list)).collect();
-    let known: BTreeSet<(&str, &str)> = a.iter().map(key).collect();
-    for list in a {
-        let (query, channel) = (list.query.clone(), list.channel.clone());
-        match others.get(&key(list)) {
-            Some(other) => {
-                if (list.depth, list.weight.to_bits()) != (other.depth, other.weight.to_bits()) {
-                    let (query, channel) = (query.clone(), channel.clone());
-                    stages.push(Stage::Parameters { iteration, query, channel });
-                }
-                if (&list.hits, &list.problem) != (&other.hits, &other.problem) {
-                    stages.push(Stage::Hits { iteration, query, channel });
-                }
-            }
-            None => stages.push(Stage::Hits { iteration, query, channel }),
-        }
+    if (a.depth, a.weight) != (b.depth, b.weight) {
+        return format!("depth {} and weight {}, then {} and {}", a.depth, a.weight, b.depth, b.weight);
     }
-    for list in b.iter().filter(|list| !known.contains(&key(list))) {
-        stages.push(Stage::Hits { iteration, query: list.query.clone(), channel: list.channel.clone() });
+    match (&a.problem, &b.problem) {
+        (None, None) => from_rank(&a.hits, &b.hits),
+        (one, other) => told(one.as_deref().unwrap_or("found"), other.as_deref().unwrap_or("found")),
     }
 }
 
-fn moved(a: &RunTrace, b: &RunTrace) -> Vec<Moved> {
-    fn ranks(trace: &RunTrace) -> BTreeMap<&str, usize> {
-        trace.ranking.ranking.iter().take(COMPARED).zip(1..).map(|(ranked, rank)| (ranked.id.as_str(), rank)).collect()
-    }
-    let (from, to) = (ranks(a), ranks(b));
-    let ids: BTreeSet<&str> = from.keys().chain(to.keys()).copied().collect();
-    let mut moved: Vec<Moved> = ids
-        .into_iter()
-        .map(|id| Moved { id: id.to_string(), from: from.get(id).copied(), to: to.get(id).copied() })
-        .filter(|moved| moved.from != moved.to)
-        .collect();
-    let or_last = |rank: Option<usize>| rank.unwrap_or(usize::MAX);
-    moved.sort_by_key(|moved| (or_last(moved.from).min(or_last(moved.to)), or_last(moved.from)));
-    moved
+fn told(one: &str, other: &str) -> String {
+    format!("{one}, then {other}")
+}
+
+/// The first place at which two lists differ.
+fn from_rank<T: PartialEq + std::fmt::Debug>(a: &[T], b: &[T]) -> String {
+    let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or_else(|| a.len().min(b.len()));
+    let at_rank = |list: &[T]| list.get(at).map_or("nothing".to_string(), |item| format!("{item:?}"));
+    format!("from rank {} on: {}", at + 1, told(&at_rank(a), &at_rank(b)))
 }

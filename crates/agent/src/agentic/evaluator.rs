@@ -1,31 +1,29 @@
 //! Evaluation by rules: numbers that can be measured of the candidates, and thresholds on them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::agents::{Evaluator, Fault};
 use super::artifact::Artifact;
 use super::candidate_set::{CandidateSet, FoundTable};
 use super::key_of;
 use super::plan::{CONSTRAINT_CHARS, QueryPlan};
-use super::report::{EvaluationReport, MOST_MISSING, MOST_OFFERED, Signals};
+use super::report::{EvaluationReport, MOST_MISSING, Signals};
 use super::search_goal::SearchGoal;
 use super::shortened;
 use lakeward_core::error::Result;
-use lakeward_core::text::{name_words, words};
+use lakeward_core::text::name_words;
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::WordRarity;
 
 /// "The first" of a list.
 const FIRST: usize = 10;
-/// The best tables, whose words are offered to the next plan.
-const BEST: usize = 5;
 /// Words of a request that are looked at.
 const MOST_WORDS: usize = 64;
-/// Characters of a description that are looked at for shared words.
-const DESCRIPTION_CHARS: usize = 400;
 /// Words rarer than this tell something.
 const TELLING: f64 = 0.3;
-/// One table must hold this share of the request …
+/// The best answer of a plain search must serve this likely; where that is not known …
+const ENOUGH_RELEVANCE: f64 = 0.5;
+/// … one table must hold this share of the request …
 const ENOUGH_COVERAGE: f64 = 0.95;
 /// … and the channels agree on this share of the first.
 const ENOUGH_AGREEMENT: f64 = 0.2;
@@ -56,10 +54,12 @@ impl<'a> RuleEvaluator<'a> {
         of_words(&words, first, &mut signals);
         let constraints = plan.must_have.len().max(1) as f64;
         signals.constraints_met = 1.0 - unmet.len() as f64 / constraints;
-        signals.shared = self.shared(sought, &candidates.candidates[..candidates.candidates.len().min(BEST)])?;
-        signals.expansions = expansions(&sought.words, first);
+        signals.relevance = sought.likely;
+        // What very likely serves need not say the request's own words.
+        let serves = sought.likely.is_some_and(|likely| likely >= ENOUGH_RELEVANCE);
         let uncovered = words.iter().filter(|(word, rarity)| {
-            rarity.tables > 0 && rarity.rarity >= TELLING && !first.iter().any(|found| found.matched.contains(word))
+            let telling = !serves && rarity.tables > 0 && rarity.rarity >= TELLING;
+            telling && !first.iter().any(|found| found.matched.contains(word))
         });
         let missing = unmet.into_iter().chain(uncovered.map(|(word, _)| word)).filter(|text| !text.trim().is_empty());
         let mut missing: Vec<String> = missing.map(|text| shortened(text, CONSTRAINT_CHARS)).collect();
@@ -67,43 +67,11 @@ impl<'a> RuleEvaluator<'a> {
         let (sufficient, reason) = verdict(&signals, &missing);
         Ok(EvaluationReport { sufficient, missing, reason, signals })
     }
-
-    /// Telling words that two or more of `best` have in title, column names, tags or description and the request does not say, the
-    /// most informative first.
-    fn shared(&self, sought: &SearchGoal, best: &[FoundTable]) -> Result<Vec<String>> {
-        let mut tables: BTreeMap<String, usize> = BTreeMap::new();
-        for found in best {
-            let mut own: BTreeSet<String> = name_words(&found.title).into_iter().collect();
-            own.extend(found.columns.iter().flat_map(|column| name_words(column)));
-            let table = self.index.find(&found.id)?;
-            if let Some(metadata) = self.index.dataset(table)?.metadata() {
-                let text = metadata.description.as_deref().unwrap_or_default();
-                own.extend(name_words(&shortened(text, DESCRIPTION_CHARS)));
-            }
-            for word in own {
-                *tables.entry(word).or_default() += 1;
-            }
-        }
-        tables.retain(|word, count| *count > 1 && word.len() > 2 && word.chars().any(char::is_alphabetic));
-        let said = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?.len();
-        let text = tables.keys().map(String::as_str).collect::<Vec<_>>().join(" ");
-        // Words of one stem are one word: those of the request come first and hide theirs.
-        let all = self.index.lexical().informative_words(&format!("{} {text}", sought.words), MOST_WORDS + 200)?;
-        let mut shared: Vec<(f64, String)> = all
-            .into_iter()
-            .skip(said)
-            .filter(|(_, rarity)| rarity.tables > 1 && rarity.rarity >= TELLING)
-            .filter_map(|(word, rarity)| Some((*tables.get(&word)? as f64 * rarity.rarity, word)))
-            .collect();
-        shared.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let shared = shared.into_iter().map(|(_, word)| shortened(&word, CONSTRAINT_CHARS));
-        Ok(shared.take(MOST_OFFERED).collect())
-    }
 }
 
 impl Evaluator for RuleEvaluator<'_> {
     fn version(&self) -> String {
-        "rules@1".into()
+        "rules@2".into()
     }
 
     fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
@@ -118,6 +86,9 @@ fn verdict(signals: &Signals, missing: &[String]) -> (bool, String) {
     if !missing.is_empty() {
         let shown: Vec<&str> = missing.iter().take(5).map(String::as_str).collect();
         return (false, shortened(&format!("no good candidate holds {}", shown.join(", ")), 400));
+    }
+    if let Some(relevance) = signals.relevance {
+        return (relevance >= ENOUGH_RELEVANCE, format!("the best answer serves with a likelihood of {relevance:.2}"));
     }
     if signals.best_coverage < ENOUGH_COVERAGE {
         let share = 100.0 * signals.best_coverage;
@@ -206,32 +177,4 @@ fn diversity(first: &[FoundTable]) -> f64 {
         }
     }
     if pairs == 0 { 1.0 } else { (1.0 - sum / pairs as f64).clamp(0.0, 1.0) }
-}
-
-/// For words of capitals, a run of words in a title or among the columns that begins with their letters.
-fn expansions(text: &str, first: &[FoundTable]) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    // Where all is in capitals nothing is an abbreviation.
-    if !text.chars().any(char::is_lowercase) {
-        return found;
-    }
-    for word in words(text) {
-        let letters: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
-        let is_short = (2..=6).contains(&letters.len()) && word.chars().all(char::is_uppercase);
-        if !is_short || found.iter().any(|(short, _)| short == word) || found.len() >= MOST_OFFERED {
-            continue;
-        }
-        let names = first.iter().flat_map(|table| table.columns.iter().chain([&table.title]));
-        let full = names.filter_map(|name| {
-            let words = name_words(name);
-            let run = words.windows(letters.len()).find(|run| {
-                run.iter().zip(&letters).all(|(word, letter)| word.starts_with(*letter) && word.chars().count() > 1)
-            })?;
-            Some(run.join(" "))
-        });
-        if let Some(full) = full.min() {
-            found.push((word.to_string(), shortened(&full, CONSTRAINT_CHARS)));
-        }
-    }
-    found
 }

@@ -3,7 +3,8 @@
 //!
 //! [`pursue()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
 //! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
-//! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place.
+//! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place, each role
+//! with a question of its own or all of them in one ([`Style`]).
 //! What one agent hands another crosses a boundary as JSON and is read strictly ([`artifact`]): a malformed artifact or a failing
 //! agent costs its own step, which the rules then do, and is told in [`SearchRun::degraded`].
 //!
@@ -21,6 +22,7 @@ mod differences;
 mod evaluator;
 pub mod listwise;
 mod model;
+mod plain;
 mod plan;
 mod planner;
 mod ranking;
@@ -30,6 +32,7 @@ mod retriever;
 mod search_goal;
 mod search_loop;
 mod search_run;
+mod single_agent;
 mod trace;
 
 use lakeward_core::text::lower_words;
@@ -40,16 +43,17 @@ pub use cache::RunCache;
 pub use candidate_set::{CandidateSet, ChannelList, FoundTable, ListRank};
 pub use channel::{Channel, ChannelKind, MeaningChannel, TaskChannel, WordsChannel};
 pub use clock::{Clock, LiveClock, Moment, RecordedClock};
-pub use differences::{Differences, Moved, Stage, differences};
+pub use differences::first_difference;
 pub use evaluator::RuleEvaluator;
 pub use model::{ModelEvaluator, ModelPlanner};
+pub use plain::plain_search;
 pub use plan::{PlannedQuery, QueryPlan};
 pub use planner::RulePlanner;
 pub use ranking::{FinalRanking, RankedId};
 pub use report::{EvaluationReport, Signals};
-pub use reranker::RuleReranker;
+pub use reranker::{ModelReranker, RuleReranker};
 pub use retriever::RuleRetriever;
-pub use search_goal::{Rules, SearchGoal, Settings, Style};
+pub use search_goal::{Retrieval, SearchGoal, Settings, Style};
 pub use search_loop::{pursue, run_with};
 pub use search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 pub use trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings};

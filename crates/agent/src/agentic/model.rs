@@ -9,8 +9,8 @@ use super::artifact::Artifact;
 use super::candidate_set::CandidateSet;
 use super::evaluator::RuleEvaluator;
 use super::key_of;
-use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, MOST_QUERIES, QueryPlan};
-use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS};
+use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, QueryPlan};
+use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS, Signals};
 use super::search_goal::SearchGoal;
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::quote::clean;
@@ -18,7 +18,7 @@ use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 use lakeward_search::cite::without_identifiers;
 
 /// Queries that a model may write.
-const MOST_WRITTEN: usize = 4;
+pub(super) const MOST_WRITTEN: usize = 4;
 /// Candidates that a model is shown.
 const SHOWN: usize = 8;
 /// Characters of a title and a description.
@@ -31,42 +31,23 @@ const PLAN_TOKENS: u32 = 400;
 /// Tokens of a verdict.
 const VERDICT_TOKENS: u32 = 250;
 
-/// A planner that asks a model.
+/// A planner that asks a model: it knows what it planned and what is said to be missing, not what was found.
 pub struct ModelPlanner<'a> {
     model: &'a LanguageModel<'a>,
-    /// Whether it is shown candidates and what was measured of them, because nobody else judges them by a model.
-    sees_candidates: bool,
 }
 
 impl<'a> ModelPlanner<'a> {
-    /// The planner among several agents: it knows what it planned and what is said to be missing.
+    /// A planner that asks `model`.
     pub fn new(model: &'a LanguageModel<'a>) -> Self {
-        Self { model, sees_candidates: false }
+        Self { model }
     }
+}
 
-    /// The single agent: it looks at what its searches found before it plans the next.
-    pub fn looking(model: &'a LanguageModel<'a>) -> Self {
-        Self { model, sees_candidates: true }
-    }
-
-    fn previous(&self, sought: &SearchGoal, earlier: &Earlier<'_>) -> Value {
-        let queries: Vec<&str> =
-            earlier.plans.iter().flat_map(|plan| &plan.queries).map(|query| query.text.as_str()).collect();
-        let EvaluationReport { missing, reason, signals, .. } = earlier.report;
-        let mut previous = json!({"queries": queries, "report": {"missing": missing, "reason": reason}});
-        if self.sees_candidates {
-            if let Some(plan) = earlier.plans.last() {
-                previous["found"] = told(sought, plan, earlier.candidates);
-            }
-            previous["measured"] = json!({
-                "coverage": rounded(signals.coverage),
-                "best_coverage": rounded(signals.best_coverage),
-                "agreement": rounded(signals.agreement),
-                "diversity": rounded(signals.diversity),
-            });
-        }
-        previous
-    }
+fn previous(earlier: &Earlier<'_>) -> Value {
+    let queries: Vec<&str> =
+        earlier.plans.iter().flat_map(|plan| &plan.queries).map(|query| query.text.as_str()).collect();
+    let EvaluationReport { missing, reason, .. } = earlier.report;
+    json!({"queries": queries, "report": {"missing": missing, "reason": reason}})
 }
 
 impl Planner for ModelPlanner<'_> {
@@ -78,40 +59,53 @@ impl Planner for ModelPlanner<'_> {
         let values = [
             ("request", json!(sought.request)),
             ("memory", sought.memory.clone()),
-            ("previous", earlier.map_or(Value::Null, |earlier| self.previous(sought, earlier))),
+            ("previous", earlier.map_or(Value::Null, previous)),
             ("most_queries", json!(MOST_WRITTEN)),
         ];
         let shape = AnswerShape { name: "query_plan", schema: plan_schema(), max_tokens: PLAN_TOKENS };
-        let plan = self.model.ask(PromptUse::Plan, &values, shape, |mut plan: QueryPlan| {
-            if plan.queries.len() > MOST_WRITTEN {
-                let problem = format!("{} queries; at most {MOST_WRITTEN} are valid", plan.queries.len());
-                return Err(Refusal::new(problem));
-            }
-            // A query said twice is one query.
-            let mut seen = std::collections::BTreeSet::new();
-            plan.queries.retain(|query| !query.text.trim().is_empty() && seen.insert(key_of(&query.text)));
-            // Data that nobody named is an invention, too.
-            let memory = sought.memory.to_string();
-            let invented = |text: &str| without_identifiers(text, &[&sought.request, &memory], &|_| false).1 > 0;
-            plan.queries.retain(|query| !invented(&query.text) && !invented(&query.aim));
-            // A constraint that nobody named is an invention; those that were named hold anyway.
-            let known = [key_of(&sought.request), key_of(&sought.memory.to_string())];
-            plan.must_have.retain(|constraint| {
-                let words = key_of(constraint);
-                let named = |text: &String| format!(" {text} ").contains(&format!(" {words} "));
-                !words.is_empty() && known.iter().any(named)
-            });
-            for constraint in &sought.must_have {
-                if !plan.must_have.iter().any(|known| key_of(known) == key_of(constraint)) {
-                    plan.must_have.push(constraint.clone());
-                }
-            }
-            plan.must_have.truncate(MOST_CONSTRAINTS);
-            plan.check().map_err(|malformed| Refusal::new(malformed.problem))?;
-            Ok(plan)
-        })?;
+        let plan = self.model.ask(PromptUse::Plan, &values, shape, |plan: QueryPlan| sound_plan(sought, plan))?;
         Ok(Some(plan.to_json()))
     }
+}
+
+/// A plan of a model without what nobody asked for, and with all that is demanded.
+pub(super) fn sound_plan(sought: &SearchGoal, mut plan: QueryPlan) -> Result<QueryPlan, Refusal> {
+    if plan.queries.len() > MOST_WRITTEN {
+        return Err(Refusal::new(format!("{} queries; at most {MOST_WRITTEN} are valid", plan.queries.len())));
+    }
+    // A query said twice is one query.
+    let mut seen = std::collections::BTreeSet::new();
+    plan.queries.retain(|query| !query.text.trim().is_empty() && seen.insert(key_of(&query.text)));
+    // Data that nobody named is an invention, too.
+    let memory = sought.memory.to_string();
+    let invented = |text: &str| without_identifiers(text, &[&sought.request, &memory], &|_| false).1 > 0;
+    plan.queries.retain(|query| !invented(&query.text) && !invented(&query.aim));
+    // A constraint that nobody named is an invention; those that were named hold anyway.
+    let known = [key_of(&sought.request), key_of(&memory)];
+    plan.must_have.retain(|constraint| {
+        let words = key_of(constraint);
+        let named = |text: &String| format!(" {text} ").contains(&format!(" {words} "));
+        !words.is_empty() && known.iter().any(named)
+    });
+    for constraint in &sought.must_have {
+        if !plan.must_have.iter().any(|known| key_of(known) == key_of(constraint)) {
+            plan.must_have.push(constraint.clone());
+        }
+    }
+    plan.must_have.truncate(MOST_CONSTRAINTS);
+    plan.check().map_err(|malformed| Refusal::new(malformed.problem))?;
+    Ok(plan)
+}
+
+/// The JSON Schema of a query.
+pub(super) fn query_schema() -> Value {
+    let text = json!({"type": "string"});
+    json!({
+        "type": "object",
+        "properties": {"text": text, "aim": text},
+        "required": ["text", "aim"],
+        "additionalProperties": false,
+    })
 }
 
 fn plan_schema() -> Value {
@@ -119,17 +113,7 @@ fn plan_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "queries": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": MOST_WRITTEN.min(MOST_QUERIES),
-                "items": {
-                    "type": "object",
-                    "properties": {"text": text, "aim": text},
-                    "required": ["text", "aim"],
-                    "additionalProperties": false,
-                },
-            },
+            "queries": {"type": "array", "minItems": 1, "maxItems": MOST_WRITTEN, "items": query_schema()},
             "must_have": {"type": "array", "maxItems": MOST_CONSTRAINTS, "items": text},
         },
         "required": ["queries", "must_have"],
@@ -199,28 +183,37 @@ impl Evaluator for ModelEvaluator<'_> {
             ("candidates", self.quoted(candidates)?),
         ];
         let shape = AnswerShape { name: "verdict", schema: verdict_schema(), max_tokens: VERDICT_TOKENS };
-        let asked = format!(" {} {} ", key_of(&sought.request), key_of(&plan.must_have.join(" ")));
         let report = self.model.ask(PromptUse::Evaluate, &values, shape, |verdict: Verdict| {
-            let Verdict { sufficient, mut missing, reason } = verdict;
-            if sufficient && !missing.is_empty() {
-                return Err(Refusal::new("sufficient is true and something is missing"));
-            }
-            if missing.len() > MOST_MISSING || missing.iter().any(|text| text.chars().count() > CONSTRAINT_CHARS) {
-                let problem = format!("missing may list {MOST_MISSING} phrases of {CONSTRAINT_CHARS} characters");
-                return Err(Refusal::new(problem));
-            }
-            if reason.trim().is_empty() || reason.chars().count() > REASON_CHARS {
-                return Err(Refusal::new("reason must be one sentence"));
-            }
-            // What the request does not ask for is not missing.
-            missing.retain(|text| key_of(text).split(' ').any(|word| asked.contains(&format!(" {word} "))));
-            let invented = |text: &str| without_identifiers(text, &[&sought.request], &|_| false);
-            missing.retain(|text| invented(text).1 == 0);
-            let reason = invented(&reason).0.chars().take(REASON_CHARS).collect();
-            Ok(EvaluationReport { sufficient, missing, reason, signals: measured.signals.clone() })
+            let Verdict { sufficient, missing, reason } = verdict;
+            sound_report(sought, plan, (sufficient, missing, reason), &measured.signals)
         })?;
         Ok(report.to_json())
     }
+}
+
+/// A model's verdict (sufficient, missing, reason) with what was measured, without what nobody asked for.
+pub(super) fn sound_report(
+    sought: &SearchGoal,
+    plan: &QueryPlan,
+    (sufficient, mut missing, reason): (bool, Vec<String>, String),
+    signals: &Signals,
+) -> Result<EvaluationReport, Refusal> {
+    if sufficient && !missing.is_empty() {
+        return Err(Refusal::new("sufficient is true and something is missing"));
+    }
+    if missing.len() > MOST_MISSING || missing.iter().any(|text| text.chars().count() > CONSTRAINT_CHARS) {
+        return Err(Refusal::new(format!("missing may list {MOST_MISSING} phrases of {CONSTRAINT_CHARS} characters")));
+    }
+    if reason.trim().is_empty() || reason.chars().count() > REASON_CHARS {
+        return Err(Refusal::new("reason must be one sentence"));
+    }
+    // What the request does not ask for is not missing.
+    let asked = format!(" {} {} ", key_of(&sought.request), key_of(&plan.must_have.join(" ")));
+    missing.retain(|text| key_of(text).split(' ').any(|word| asked.contains(&format!(" {word} "))));
+    let invented = |text: &str| without_identifiers(text, &[&sought.request], &|_| false);
+    missing.retain(|text| invented(text).1 == 0);
+    let reason = invented(&reason).0.chars().take(REASON_CHARS).collect();
+    Ok(EvaluationReport { sufficient, missing, reason, signals: signals.clone() })
 }
 
 fn verdict_schema() -> Value {
@@ -234,32 +227,4 @@ fn verdict_schema() -> Value {
         "required": ["sufficient", "missing", "reason"],
         "additionalProperties": false,
     })
-}
-
-/// What the best candidates have of the request, as a model is told: words of the request and figures, nothing that stands in
-/// the lake. So nobody who writes titles or headers has a say in what is searched next.
-fn told(sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Value {
-    let asked = key_of(&format!("{} {}", sought.request, plan.must_have.join(" ")));
-    let asked: Vec<&str> = asked.split(' ').filter(|word| !word.is_empty()).collect();
-    let of_request = |text: &str| -> Vec<&str> {
-        let words = format!(" {} ", key_of(text));
-        let mut held: Vec<&str> = asked.iter().copied().filter(|word| words.contains(&format!(" {word} "))).collect();
-        held.dedup();
-        held.truncate(TOLD_WORDS);
-        held
-    };
-    let told = (1..).zip(candidates.candidates.iter().take(SHOWN)).map(|(rank, found)| {
-        json!({
-            "rank": rank,
-            "title_has": of_request(&found.title),
-            "columns_have": of_request(&found.columns.join(" ")),
-            "matched": of_request(&found.matched.join(" ")),
-            "found_by": found.ranks.len(),
-        })
-    });
-    Value::Array(told.collect())
-}
-
-fn rounded(share: f64) -> f64 {
-    (share * 100.0).round() / 100.0
 }

@@ -3,15 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::artifact::{Artifact, Malformed, at_most, read, short, spoken};
+use super::artifact::{Artifact, Malformed, at_most, read, spoken};
 use super::plan::CONSTRAINT_CHARS;
 
 /// Things missing at the most.
 pub const MOST_MISSING: usize = 16;
 /// Characters of a reason at the most.
 pub const REASON_CHARS: usize = 500;
-/// Words offered for the next plan at the most.
-pub const MOST_OFFERED: usize = 12;
 
 /// The verdict on a [`super::CandidateSet`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,10 +50,8 @@ pub struct Signals {
     pub genericity: f64,
     /// Share of the request's words that no table of the lake has.
     pub unknown: f64,
-    /// Telling words that titles and column names of the best share and the request does not say.
-    pub shared: Vec<String>,
-    /// Full names that titles and column names of the first give for abbreviations of the request: `GDP` and what it stands for.
-    pub expansions: Vec<(String, String)>,
+    /// How likely the best answer of a plain search serves, where that is known.
+    pub relevance: Option<f64>,
 }
 
 impl EvaluationReport {
@@ -79,12 +75,6 @@ impl EvaluationReport {
             return Err(Self::malformed("it is sufficient and says what is missing"));
         }
         let signals = &self.signals;
-        at_most::<Self>("shared words", signals.shared.len(), MOST_OFFERED)?;
-        at_most::<Self>("expansions", signals.expansions.len(), MOST_OFFERED)?;
-        let pairs = signals.expansions.iter().flat_map(|(short, long)| [short, long]);
-        for word in signals.shared.iter().chain(pairs) {
-            short::<Self>("a word", word, CONSTRAINT_CHARS)?;
-        }
         for (name, share) in signals.shares() {
             if !(0.0..=1.0).contains(&share) {
                 return Err(Self::malformed(format!("`{name}` is {share}, not a share")));
@@ -96,7 +86,7 @@ impl EvaluationReport {
 
 impl Signals {
     /// The shares by name.
-    pub fn shares(&self) -> [(&'static str, f64); 9] {
+    pub fn shares(&self) -> [(&'static str, f64); 10] {
         [
             ("drop", self.drop),
             ("gap", self.gap),
@@ -107,6 +97,7 @@ impl Signals {
             ("constraints_met", self.constraints_met),
             ("genericity", self.genericity),
             ("unknown", self.unknown),
+            ("relevance", self.relevance.unwrap_or_default()),
         ]
     }
 }

@@ -1,65 +1,51 @@
-//! Retrieval by rules: how deep each channel is searched, how much each list counts, and the fusion of all lists.
-//!
-//! A table's score is the sum over lists of weight / (60 + rank). The request itself counts most; words count more for queries of
-//! codes, numbers and quotations, meaning more where the lake does not know the words.
+//! Retrieval by rules: how deep each channel is searched, how much each list counts ([`Retrieval`]), and the fusion of all lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::{Allowance, Fault, Retriever};
 use super::artifact::Artifact;
 use super::candidate_set::{
-    CandidateSet, ChannelList, FoundTable, ListRank, MOST_CANDIDATES, MOST_COLUMNS, MOST_HITS, MOST_LISTS,
-    MOST_MATCHED, NAME_CHARS,
+    CandidateSet, ChannelList, FoundTable, ListRank, MOST_CANDIDATES, MOST_COLUMNS, MOST_LISTS, MOST_MATCHED,
+    NAME_CHARS,
 };
 use super::channel::ChannelKind;
 use super::clock::Moment;
 use super::plan::QueryPlan;
-use super::search_goal::{Rules, SearchGoal};
+use super::search_goal::{Retrieval, SearchGoal};
 use super::{key_of, shortened};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::weights::FusionWeights;
 
-/// Tables asked for by queries other than the request itself.
-const DEPTH_OF_OTHERS: usize = 50;
-/// How much a query that is not the request itself counts.
-const WEIGHT_OF_OTHERS: f64 = 0.3;
-/// How much meaning counts beside words, where the lake knows all words of a query. Measured by the fused order alone (nDCG@10,
-/// samples of the queries): against equal weights, cells of FeTaQA gain .04 to .05, OTT-QA with titles .02, keywords of ACORDAR
-/// between -.01 and .02, and its questions lose up to .01.
-const MEANING: f64 = 0.5;
 /// Words of a query that are looked at.
 const MOST_WORDS: usize = 64;
 
 /// The rules.
 pub struct RuleRetriever<'a> {
     index: &'a LakeIndex,
-    rules: Rules,
-    fusion: FusionWeights,
+    settings: Retrieval,
 }
 
 impl<'a> RuleRetriever<'a> {
     /// Searches a lake.
-    pub fn new(index: &'a LakeIndex, rules: Rules, fusion: FusionWeights) -> Self {
-        Self { index, rules, fusion }
+    pub fn new(index: &'a LakeIndex, settings: Retrieval) -> Self {
+        Self { index, settings }
     }
 
     /// How much words and meaning count for a query.
     fn weights(&self, query: &str) -> Result<(f64, f64)> {
-        if !self.rules.weigh {
-            return Ok((1.0, 1.0));
-        }
-        let words = self.index.lexical().informative_words(query, MOST_WORDS)?;
+        let Retrieval { words: by_words, meaning, by_query, .. } = self.settings;
+        let words = if by_query { self.index.lexical().informative_words(query, MOST_WORDS)? } else { Vec::new() };
         if words.is_empty() {
-            return Ok((1.0, 1.0));
+            return Ok((by_words, meaning));
         }
         let share = |of: &dyn Fn(&(String, lakeward_index::lexical::WordRarity)) -> bool| {
             words.iter().filter(|word| of(word)).count() as f64 / words.len() as f64
         };
         let unknown = share(&|(_, word)| word.tables == 0);
         let codes = if query.contains('"') { 1.0 } else { share(&|(word, _)| is_code(word)) };
-        Ok((1.0 + codes, MEANING + unknown))
+        Ok((by_words + codes, meaning + unknown))
     }
 
     /// The first `depth` of `hits`, if all of them are tables of the lake with a score, each once: a channel may be of another hand.
@@ -81,7 +67,8 @@ impl<'a> RuleRetriever<'a> {
     fn fused(&self, sought: &SearchGoal, lists: Vec<ChannelList>) -> Result<CandidateSet> {
         let rankings: Vec<(f64, Vec<&str>)> =
             lists.iter().map(|list| (list.weight, list.hits.iter().map(|(id, _)| id.as_str()).collect())).collect();
-        let mut fused = reciprocal_rank_fusion(&rankings, &self.fusion);
+        let constant = FusionWeights { rank_constant: self.settings.rank_constant };
+        let mut fused = reciprocal_rank_fusion(&rankings, &constant);
         fused.truncate(MOST_CANDIDATES);
         let mut ranks: BTreeMap<&str, Vec<ListRank>> = BTreeMap::new();
         for (list, (_, ids)) in rankings.iter().enumerate() {
@@ -121,7 +108,7 @@ fn is_code(word: &str) -> bool {
 
 impl Retriever for RuleRetriever<'_> {
     fn version(&self) -> String {
-        "rules@1".into()
+        "rules@2".into()
     }
 
     fn retrieve(
@@ -137,7 +124,7 @@ impl Retriever for RuleRetriever<'_> {
         'plan: for query in &plan.queries {
             let is_request = key_of(&query.text) == own;
             let (words, meaning) = self.weights(&query.text)?;
-            let depth = if is_request { MOST_HITS } else { DEPTH_OF_OTHERS };
+            let depth = if is_request { self.settings.depth } else { self.settings.depth_of_others };
             for channel in allowance.channels {
                 let at = Moment { iteration: allowance.iteration, step: searched };
                 let may_go_on = lists.is_empty() || !allowance.clock.is_over(at);
@@ -146,7 +133,7 @@ impl Retriever for RuleRetriever<'_> {
                 }
                 searched += 1;
                 let of_kind = if channel.kind() == ChannelKind::Words { words } else { meaning };
-                let of_query = if is_request { 1.0 } else { WEIGHT_OF_OTHERS };
+                let of_query = if is_request { 1.0 } else { self.settings.others };
                 let found = channel.search(&query.text, depth);
                 let (hits, problem) = match found.and_then(|hits| self.believed(hits, depth)) {
                     Ok(hits) => (hits, None),

@@ -16,6 +16,7 @@ use super::search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 use super::shortened;
 use super::trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings, VERSION};
 use lakeward_core::error::Result;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
 
 /// Pursues `sought` with the agents of `settings`, by rules where there is no `model`.
@@ -29,22 +30,32 @@ pub fn pursue(
     model: Option<&LanguageModel<'_>>,
 ) -> Result<SearchRun> {
     let agents = match model {
-        Some(model) => Agents::with_model(tools, settings, model),
+        Some(model) => Agents::with_model(tools, settings, model, (Share::Schema, 1.0)),
         None => Agents::by_rules(tools, settings),
     };
-    run_with(tools, sought, settings, &agents)
+    run_with(tools, sought, settings, (&agents, None))
 }
 
-/// Pursues `sought` with these agents.
+/// Pursues `sought` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is given: if it is enough,
+/// nobody plans.
 ///
 /// # Errors
 /// As [`pursue`].
-pub fn run_with(tools: &Tools<'_>, sought: &SearchGoal, settings: &Settings, agents: &Agents<'_>) -> Result<SearchRun> {
+pub fn run_with(
+    tools: &Tools<'_>,
+    sought: &SearchGoal,
+    settings: &Settings,
+    (agents, plain): (&Agents<'_>, Option<IterationTrace>),
+) -> Result<SearchRun> {
     let started = Instant::now();
     let rules = Agents::by_rules(tools, settings);
     let sought = sought.bounded();
     let mut run = Run::new(tools, &sought, settings, agents, &rules);
-    let stopped = run.search()?;
+    let enough = plain.as_ref().is_some_and(|plain| plain.report.sufficient);
+    run.tool_calls = plain.as_ref().map_or(0, |plain| plain.candidates.channels.len());
+    run.plain = plain.is_some();
+    run.iterations.extend(plain);
+    let stopped = if enough { Stopped::Enough } else { run.search()? };
     let chosen = run.chosen();
     let reranking = Instant::now();
     let ranking = run.rank(chosen);
@@ -69,6 +80,8 @@ struct Run<'a, 'b> {
     versions: AgentVersions,
     lake: LakeVersions,
     plans: Vec<QueryPlan>,
+    /// Whether the first iteration is the plain search.
+    plain: bool,
     iterations: Vec<IterationTrace>,
     tool_calls: usize,
     degraded: Vec<Degraded>,
@@ -100,6 +113,7 @@ impl<'a, 'b> Run<'a, 'b> {
             versions: agents.versions(),
             lake,
             plans: Vec::new(),
+            plain: false,
             iterations: Vec::new(),
             tool_calls: 0,
             degraded: Vec::new(),
@@ -111,12 +125,12 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Plans and searches until there is a reason to end.
     fn search(&mut self) -> Result<Stopped> {
         loop {
-            let iteration = self.iterations.len() + 1;
+            let iteration = self.plans.len() + 1;
             let planning = Instant::now();
             let Some(plan) = self.plan() else { return Ok(Stopped::NothingNew) };
             let plan_ms = ms(planning);
             let searching = Instant::now();
-            let before = self.iterations.last().map_or(0, |last| last.candidates.channels.len());
+            let before = self.before().map_or(0, |set| set.channels.len());
             self.plans.push(plan.clone());
             let candidates = match self.retrieve(&plan, iteration) {
                 Ok(candidates) => candidates,
@@ -155,6 +169,11 @@ impl<'a, 'b> Run<'a, 'b> {
         }
     }
 
+    /// What earlier plans of this run found.
+    fn before(&self) -> Option<&CandidateSet> {
+        self.iterations[usize::from(self.plain)..].last().map(|last| &last.candidates)
+    }
+
     /// The next plan, of queries that were not searched yet; none where nobody knows one.
     fn plan(&mut self) -> Option<QueryPlan> {
         let asked = self.asked_to_plan(&*self.acting().planner);
@@ -172,7 +191,9 @@ impl<'a, 'b> Run<'a, 'b> {
         let mut plan = match plan {
             Some(plan) => plan,
             // Without any plan the request is searched as it is.
-            None if is_first => QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() },
+            None if is_first && !self.plain => {
+                QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() }
+            }
             None => return None,
         };
         let searched: Vec<String> =
@@ -189,8 +210,9 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     fn asked_to_plan(&self, planner: &dyn Planner) -> Result<Option<QueryPlan>, Problem> {
+        let plans: Vec<QueryPlan> = self.iterations.iter().map(|iteration| iteration.plan.clone()).collect();
         let earlier = self.iterations.last().map(|last| Earlier {
-            plans: &self.plans,
+            plans: &plans,
             candidates: &last.candidates,
             report: &last.report,
         });
@@ -212,7 +234,7 @@ impl<'a, 'b> Run<'a, 'b> {
             self.timings.cached += 1;
             return Ok(set);
         }
-        let before = self.iterations.last().map(|last| &last.candidates);
+        let before = self.before();
         let allowance = Allowance {
             channels: tools.channels,
             tool_calls: self.settings.tool_calls.saturating_sub(self.tool_calls).max(usize::from(iteration == 1)),
@@ -249,7 +271,7 @@ impl<'a, 'b> Run<'a, 'b> {
         let in_time = !self.tools.clock.is_over(Moment { iteration, step: AFTER_SEARCHES });
         let acting = if in_time { self.acting() } else { self.rules };
         let key = self.key_of_set("report", &self.versions.evaluator, candidates);
-        let cached = self.cached(&key).filter(|_| in_time);
+        let cached = self.cached(&key).filter(|_| in_time && self.is_kept());
         if let Some(report) = cached.and_then(|text| EvaluationReport::accept(&text).ok()) {
             self.timings.cached += 1;
             return report;
@@ -296,11 +318,11 @@ impl<'a, 'b> Run<'a, 'b> {
     fn rank(&mut self, chosen: usize) -> FinalRanking {
         let Some(iteration) = self.iterations.get(chosen) else { return FinalRanking::default() };
         let candidates = iteration.candidates.clone();
-        let at = Moment { iteration: self.iterations.len(), step: AFTER_SEARCHES + 2 };
+        let at = Moment { iteration: self.plans.len(), step: AFTER_SEARCHES + 2 };
         let in_time = !self.tools.clock.is_over(at);
         let acting = if in_time { self.acting() } else { self.rules };
         let key = self.key_of_set("ranking", &self.versions.reranker, &candidates);
-        let cached = self.cached(&key).filter(|_| in_time);
+        let cached = self.cached(&key).filter(|_| in_time && self.is_kept());
         if let Some(ranking) = cached.and_then(|text| FinalRanking::accept(&text, &candidates).ok()) {
             self.timings.cached += 1;
             return ranking;
@@ -317,15 +339,20 @@ impl<'a, 'b> Run<'a, 'b> {
                 ranking
             }
             Err(problem) => {
+                // A model that gives no order leaves that of the rules.
+                let by_model = matches!(problem, Problem::Fault(Fault::Model(_)));
+                let again = self.rules.reranker.as_ref().filter(|_| by_model).and_then(|rules| asked(&**rules).ok());
                 self.fail("reranker", problem);
-                FinalRanking::as_fused(&candidates)
+                again.unwrap_or_else(|| FinalRanking::as_fused(&candidates))
             }
         }
     }
 
     fn finish(self, stopped: Stopped, chosen: usize, ranking: FinalRanking) -> SearchRun {
         let mut queries: Vec<SearchedQuery> = Vec::new();
-        for list in self.iterations.last().map_or(&[][..], |last| &last.candidates.channels) {
+        // Beside the request itself, as the plain search or the first list has it.
+        let lists = self.iterations.iter().take(1).chain(self.iterations.last());
+        for list in lists.flat_map(|iteration| &iteration.candidates.channels) {
             match queries.iter_mut().find(|known| known.text == list.query) {
                 Some(known) => known.weight = known.weight.max(list.weight),
                 None => queries.push(SearchedQuery { text: list.query.clone(), weight: list.weight }),
@@ -405,6 +432,11 @@ impl<'a, 'b> Run<'a, 'b> {
         if self.tools.cache.is_some() { self.key(artifact, &[version, &set.to_json()]) } else { String::new() }
     }
 
+    /// Whether verdicts and orders are kept: those of a single agent come with its next queries, which they alone do not tell.
+    fn is_kept(&self) -> bool {
+        self.settings.style == Style::MultiAgent
+    }
+
     fn cached(&self, key: &str) -> Option<String> {
         self.tools.cache?.get(key)
     }
@@ -417,7 +449,7 @@ impl<'a, 'b> Run<'a, 'b> {
 
     /// Keeps what the agents of this run made; what the rules made in their place is not theirs.
     fn keep_unless_by_rules(&self, key: &str, artifact: &str) {
-        if !self.by_rules {
+        if !self.by_rules && self.is_kept() {
             self.keep(key, artifact);
         }
     }

@@ -1,5 +1,7 @@
 //! What a run works with and what comes of it: tools, agents, and the answer.
 
+use std::rc::Rc;
+
 use super::agents::{Evaluator, Planner, Reranker, Retriever};
 use super::cache::RunCache;
 use super::channel::Channel;
@@ -7,13 +9,15 @@ use super::clock::Clock;
 use super::evaluator::RuleEvaluator;
 use super::model::{ModelEvaluator, ModelPlanner};
 use super::planner::RulePlanner;
-use super::reranker::RuleReranker;
+use super::reranker::{ModelReranker, RuleReranker};
 use super::retriever::RuleRetriever;
 use super::search_goal::{Settings, Style};
+use super::single_agent::SingleAgent;
 use super::trace::{AgentVersions, Degraded, RunTrace, Stopped};
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
+use lakeward_models::llm::config::Share;
 use lakeward_search::RankingWeights;
 
 /// What a run works with.
@@ -50,28 +54,39 @@ pub struct Agents<'a> {
 impl<'a> Agents<'a> {
     /// All four by rules.
     pub fn by_rules(tools: &Tools<'a>, settings: &Settings) -> Self {
-        let rules = settings.rules;
         let reranker = RuleReranker::new(tools.index, tools.embedder, tools.weights);
         Self {
-            planner: Box::new(RulePlanner::new(tools.index, rules)),
-            retriever: Box::new(RuleRetriever::new(tools.index, rules, tools.weights.fusion)),
+            planner: Box::new(RulePlanner::new(tools.index)),
+            retriever: Box::new(RuleRetriever::new(tools.index, settings.retrieval)),
             evaluator: Box::new(RuleEvaluator::new(tools.index)),
-            reranker: rules.rerank.then(|| Box::new(reranker) as Box<dyn Reranker + 'a>),
+            reranker: Some(Box::new(reranker)),
         }
     }
 
-    /// With a model where the style asks one: the single agent plans by it; of several agents planner and evaluator ask it each.
-    /// Ranking stays with the rules until somebody puts another reranker here.
-    pub fn with_model(tools: &Tools<'a>, settings: &Settings, model: &'a LanguageModel<'a>) -> Self {
-        let mut agents = Self::by_rules(tools, settings);
+    /// With a model, as the style has it: the single agent is asked once a step for all; of several agents planner, evaluator and reranker
+    /// ask each for itself. It sees `share` of the candidates, and its order counts `weight` beside that of the rules, 0..=1.
+    pub fn with_model(
+        tools: &Tools<'a>,
+        settings: &Settings,
+        model: &'a LanguageModel<'a>,
+        (share, weight): (Share, f64),
+    ) -> Self {
+        let by_rules = Self::by_rules(tools, settings);
+        let order = RuleReranker::new(tools.index, tools.embedder, tools.weights);
         match settings.style {
-            Style::SingleAgent => agents.planner = Box::new(ModelPlanner::looking(model)),
-            Style::MultiAgent => {
-                agents.planner = Box::new(ModelPlanner::new(model));
-                agents.evaluator = Box::new(ModelEvaluator::new(model, tools.index));
+            Style::SingleAgent => {
+                let rules = (RuleEvaluator::new(tools.index), order);
+                let agent = SingleAgent::new(model, rules, settings.iterations, (share, weight));
+                let (planner, evaluator) = (Box::new(Rc::clone(&agent)), Box::new(Rc::clone(&agent)));
+                Self { planner, evaluator, reranker: Some(Box::new(agent)), ..by_rules }
             }
+            Style::MultiAgent => Self {
+                planner: Box::new(ModelPlanner::new(model)),
+                evaluator: Box::new(ModelEvaluator::new(model, tools.index)),
+                reranker: Some(Box::new(ModelReranker::new(model, order, (share, weight)))),
+                ..by_rules
+            },
         }
-        agents
     }
 
     /// Who they are.

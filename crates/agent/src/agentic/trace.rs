@@ -11,7 +11,7 @@ use super::report::EvaluationReport;
 use super::search_goal::{SearchGoal, Settings};
 
 /// Version of the document.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,7 +110,7 @@ pub struct RunTrace {
     pub agents: AgentVersions,
     /// What was searched.
     pub lake: LakeVersions,
-    /// The course.
+    /// The course; a turn's begins with the plain search for the request, which often is enough.
     pub iterations: Vec<IterationTrace>,
     /// The iteration, from 0, whose candidates were ranked.
     pub chosen: usize,

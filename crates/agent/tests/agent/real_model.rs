@@ -227,7 +227,8 @@ fn a_refused_answer_is_mended_by_the_list_of_what_is_valid() {
 
 fn call(content: String, max_tokens: u32) -> ChatCall {
     let messages = vec![Message { role: Role::User, content }];
-    ChatCall { messages, answer: "text", schema: object(json!({"text": {"type": "string"}})), max_tokens }
+    let schema = object(json!({"text": {"type": "string"}}));
+    ChatCall { messages, answer: "text", schema, max_tokens, part: Default::default() }
 }
 
 #[test]

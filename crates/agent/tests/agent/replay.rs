@@ -225,6 +225,60 @@ fn a_trace_gives_the_same_answer_without_the_model() {
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");
     assert_eq!(difference.stage, "signals");
+    // Without a model, too, a trace has the whole search, and names the step in which it parts from another.
+    let alone = || agent(&place, LlmConfig::default(), None).trace(&mut Session::new("s", "lake"), &asking("airlines"));
+    let one = alone().expect("a trace").read_back().expect("a trace");
+    let run = one.provenance.run.as_ref().expect("a run");
+    assert!(run.iterations[0].candidates.channels.iter().any(|list| list.channel == "words" && !list.hits.is_empty()));
+    assert!(!run.iterations[0].report.reason.is_empty());
+    assert_eq!(one.difference(&alone().expect("a trace").read_back().expect("a trace")), None);
+    let mut parted = one.clone();
+    let run = parted.provenance.run.as_mut().expect("a run");
+    run.iterations[0].candidates.channels[0].hits.remove(0);
+    let difference = one.difference(&parted).expect("a difference");
+    assert_eq!(difference.stage, "channel words for `airlines`", "{}", difference.what);
+}
+
+#[test]
+fn a_turn_with_reading_ranking_and_answer_is_short() {
+    /// As [`Sensible`], without counting tokens: they are estimated, a token for three bytes, more than servers count.
+    struct Uncounted(Sensible);
+    impl Chat for Uncounted {
+        fn id(&self) -> &str {
+            self.0.id()
+        }
+
+        fn complete(&self, call: &ChatCall, time: Duration) -> Result<ChatAnswer, ChatFailure> {
+            Ok(ChatAnswer { usage: None, ..self.0.complete(call, time)? })
+        }
+    }
+    let place = indexed();
+    let model = Uncounted(Sensible { operation: "Filter" });
+    // A judge of no weight: no plans are asked for.
+    let llm = || LlmConfig { reading: Some(1.0), ranking: Some(1.0), judging: Some(0.0), ..LlmConfig::default() };
+    let asked = |text: &str, llm| {
+        let turn = agent(&place, llm, Some(&model)).trace(&mut Session::new("s", "lake"), &asking(text));
+        turn.expect("a trace").read_back().expect("a trace").provenance.model.expect("a model").calls
+    };
+    for (text, candidates) in
+        [("population of each country over the years", 30), ("delays of flights by airport and carrier", 25)]
+    {
+        let calls = asked(text, llm());
+        let prompts: Vec<&str> = calls.iter().filter_map(|call| call.prompt.split('@').next()).collect();
+        // What is said of rows is read once more over the table that was found, as in a turn with a table at hand.
+        assert!(
+            prompts == ["read", "rerank", "answer"] || prompts == ["read", "rerank", "read", "answer"],
+            "{prompts:?}"
+        );
+        let shown = &calls[1].messages.last().expect("a question").content;
+        assert!(shown.matches("\"title\":").count() >= candidates, "{shown}");
+        let once = [&calls[0], &calls[1], &calls[calls.len() - 1]];
+        let tokens: u64 = once.iter().map(|call| call.usage.prompt_tokens).sum();
+        assert!(tokens <= 6_000, "{text}: {tokens}");
+    }
+    // Where nothing was asked before, the best are listed a second time.
+    let calls = asked("delays of flights by airport and carrier", LlmConfig { reading: Some(0.0), ..llm() });
+    assert_eq!(calls.iter().filter(|call| call.prompt.starts_with("rerank")).count(), 2);
 }
 
 #[test]
@@ -234,10 +288,10 @@ fn a_file_that_is_no_trace_is_named() {
     for (text, what) in [
         ("", "is no trace"),
         ("{\"version\": 99}", "version 99"),
-        ("{\"version\": 3}", "version 3"),
-        ("{\"version\": 4}", "is no trace"),
+        ("{\"version\": 4}", "version 4"),
+        ("{\"version\": 5}", "is no trace"),
         ("[]", "is no trace"),
-        ("{\"version\": 4, \"answer\": \u{0}}", "is no trace"),
+        ("{\"version\": 5, \"answer\": \u{0}}", "is no trace"),
     ] {
         std::fs::write(&file, text).expect("a file");
         let error = TurnTrace::read(&file).expect_err("no trace").to_string();

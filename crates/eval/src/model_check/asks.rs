@@ -163,7 +163,10 @@ impl<'a> Catalogue<'a> {
             }
         });
         let tried: Vec<Tried> = tried.collect();
-        Ok(work.trusted(ModelRole::Ranking, &tried, |_| weight(&self.questions, &orders)))
+        // Elsewhere lists are longer and the computed order is better: who errs here counts for less there.
+        let trust =
+            |check: &RoleCheck| weight(&self.questions, &orders) * check.model as f64 / check.items.max(1) as f64;
+        Ok(work.trusted(ModelRole::Ranking, &tried, trust))
     }
 
     /// Measures how a model judges: half of the questions are asked without the family of their answer.

@@ -1,10 +1,11 @@
 //! How far a language model may be trusted, role by role: what its answers to labelled items come to, beside what Lakeward does without it.
 //!
 //! All items are our own and in the program (`labels/`): turns to read, asks with the datasets that were found for them to put in order and to
-//! call enough or not, names to compare. A model that guesses, always says the same, or does what a text of the data says, is not trusted.
+//! call enough or not, short papers to extract from, names to compare. A model that guesses, always says the same, or does what a text of the data says, is not trusted.
 
 mod asks;
 mod demands;
+mod extraction;
 mod reading;
 mod same_dataset;
 mod sheets;
@@ -37,6 +38,8 @@ pub struct CheckLimits {
 pub struct RoleCheck {
     /// The role.
     pub role: ModelRole,
+    /// Model and server that have it.
+    pub model_id: String,
     /// Name, version and hash of the prompt.
     pub prompt: String,
     /// Labelled items.
@@ -96,6 +99,7 @@ pub fn check(
         (ModelRole::Reading, _) => reading::check(&work).map(Some),
         (ModelRole::Ranking, Some(catalogue)) => catalogue.check_ranking(&work).map(Some),
         (ModelRole::Judging, Some(catalogue)) => catalogue.check_judging(&work).map(Some),
+        (ModelRole::Extraction, _) => extraction::check(&work).map(Some),
         (ModelRole::SameDataset, _) => same_dataset::check(&work).map(Some),
         (_, None) => Ok(None),
     };

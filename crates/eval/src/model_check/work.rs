@@ -111,6 +111,7 @@ impl<'a> Work<'a> {
         let trusted = model > built_in && model as f64 > guessed;
         let mut check = RoleCheck {
             role,
+            model_id: self.access.chat.id_of(role.prompt().part()).to_string(),
             prompt: self.access.prompts.of(role.prompt()).id(),
             items,
             answered: count(|tried| tried.answered),

@@ -83,16 +83,14 @@ impl agentic::Reranker for Agent {
     }
 }
 
-/// Replaces the agent `component`, if it is one, by a failing one: without a planner the request is searched unchanged, without an
-/// evaluator only once, without a reranker the fused order is kept.
+/// Replaces the agent `component`, if it is one, by a failing one: without planner or evaluator the request is searched once and
+/// unchanged, without a reranker the fused order is kept.
 pub fn of_agent<'a>(component: Component, agents: &mut Agents<'a>, settings: &mut Settings) {
     let failing = Agent(component.name());
     match component {
         Component::Planner => {
             agents.planner = Box::new(failing);
-            settings.rules.decompose = false;
-            settings.rules.rewrite = false;
-            settings.rules.feedback = false;
+            settings.iterations = 1;
         }
         Component::Evaluator => {
             agents.evaluator = Box::new(failing);

@@ -20,6 +20,7 @@ use lakeward_agent::agentic::{
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::error::{Error, Result};
 use lakeward_models::embed::Embedder;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::{LanguageModel, Limits, Spent};
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::fuse::reciprocal_rank_fusion;
@@ -35,6 +36,10 @@ pub struct VariantModel<'a> {
     pub access: ModelAccess<'a>,
     /// Limits per query.
     pub limits: Limits,
+    /// What it may see of a candidate.
+    pub share: Share,
+    /// How much its order counts beside the computed one, 0..=1: in the paper it is the order.
+    pub ranking: f64,
 }
 
 /// The parts of a variant.
@@ -43,6 +48,8 @@ pub struct VariantParts<'a> {
     pub over: Rc<LakeIndexOf<'a>>,
     /// The pseudo-queries and how they are used; for V5 and V7.
     pub questions: Option<(QuestionUse, Rc<QuestionIndex>)>,
+    /// Limits, depths and weights of V4 to V7; V3 has the same constant of fusion.
+    pub settings: Settings,
     /// The model; without one, rules.
     pub model: Option<VariantModel<'a>>,
 }
@@ -128,7 +135,7 @@ impl<'a> VariantSystem<'a> {
         }
         let ids = |list: &[(String, f64)]| list.iter().map(|(id, _)| id.clone()).collect::<HashSet<String>>();
         let found: HashSet<String> = lists.iter().flat_map(|list| ids(list)).collect();
-        let ranking = if channels.len() == 1 { alone(lists.concat()) } else { fused(&lists) };
+        let ranking = if channels.len() == 1 { alone(lists.concat()) } else { self.fused(&lists) };
         let work = Work {
             iterations: 1,
             tool_calls: channels.len() as u32,
@@ -139,13 +146,22 @@ impl<'a> VariantSystem<'a> {
         Ok((ranking, work))
     }
 
+    /// Reciprocal rank fusion with equal weights, ties by id.
+    fn fused(&self, lists: &[Vec<(String, f64)>]) -> Vec<Ranked> {
+        let lists: Vec<(f64, Vec<&str>)> =
+            lists.iter().map(|list| (1.0, list.iter().map(|(id, _)| id.as_str()).collect())).collect();
+        let constant = FusionWeights { rank_constant: self.parts.settings.retrieval.rank_constant };
+        let fused = reciprocal_rank_fusion(&lists, &constant);
+        fused.into_iter().map(|(id, score)| Ranked::new(id, score)).collect()
+    }
+
     /// Searches with the agents.
     fn agentic(&self, text: &str) -> Result<(Vec<Ranked>, Work)> {
         let fell_back = Cell::new(false);
         let channels = self.channels(&fell_back);
         let channels: Vec<&dyn Channel> = channels.iter().map(AsRef::as_ref).collect();
         let style = if self.variant.has_several_agents() { Style::MultiAgent } else { Style::SingleAgent };
-        let mut settings = Settings { style, ..Settings::default() };
+        let mut settings = Settings { style, ..self.parts.settings.clone() };
         let over = &self.parts.over;
         let clock = LiveClock::start(settings.seconds);
         let tools = Tools {
@@ -160,14 +176,14 @@ impl<'a> VariantSystem<'a> {
         let of_model = self.parts.model.as_ref();
         // Answers are not cached: repeated runs must really ask again.
         let model = of_model.map(|of| LanguageModel::new(of.access.chat, of.access.prompts, of.limits, None));
-        let mut agents = match &model {
-            Some(model) => Agents::with_model(&tools, &settings, model),
-            None => Agents::by_rules(&tools, &settings),
+        let mut agents = match (&model, of_model) {
+            (Some(model), Some(of)) => Agents::with_model(&tools, &settings, model, (of.share, of.ranking)),
+            _ => Agents::by_rules(&tools, &settings),
         };
         if let Some(component) = self.failing {
             outage::of_agent(component, &mut agents, &mut settings);
         }
-        let pursuit = run_with(&tools, &SearchGoal::words(text), &settings, &agents)?;
+        let pursuit = run_with(&tools, &SearchGoal::words(text), &settings, (&agents, None))?;
         let spent = model.as_ref().map(LanguageModel::spent).unwrap_or_default();
         let work = account(&pursuit, &spent, fell_back.get());
         Ok((pursuit.ranking.into_iter().map(|found| Ranked::new(found.id, found.score)).collect(), work))
@@ -177,16 +193,6 @@ impl<'a> VariantSystem<'a> {
 /// The list of the only channel.
 fn alone(list: Vec<(String, f64)>) -> Vec<Ranked> {
     list.into_iter().map(|(id, score)| Ranked::new(id, score)).collect()
-}
-
-/// Reciprocal rank fusion with equal weights, ties by id.
-fn fused(lists: &[Vec<(String, f64)>]) -> Vec<Ranked> {
-    let lists: Vec<(f64, Vec<&str>)> =
-        lists.iter().map(|list| (1.0, list.iter().map(|(id, _)| id.as_str()).collect())).collect();
-    reciprocal_rank_fusion(&lists, &FusionWeights::default())
-        .into_iter()
-        .map(|(id, score)| Ranked::new(id, score))
-        .collect()
 }
 
 /// The work of a run, and how far it can be traced.
@@ -210,7 +216,8 @@ fn account(pursuit: &SearchRun, spent: &Spent, fell_back: bool) -> Work {
         iterations: pursuit.iterations as u32,
         tool_calls: pursuit.tool_calls as u32,
         model_calls: spent.calls as u32,
-        tokens: spent.usage.prompt_tokens + spent.usage.answer_tokens,
+        tokens: spent.usage.tokens(),
+        estimated: spent.estimated,
         schema_failures: (spent.refused + malformed) as u32,
         partial: fell_back || !pursuit.degraded.is_empty(),
         limited: pursuit.partial,

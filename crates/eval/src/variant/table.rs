@@ -5,10 +5,13 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Variant;
 use super::work::{FaultEffect, GroupWork};
+use crate::benchmark::Task;
 use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
+use lakeward_models::llm::told_tokens;
 
 /// A measure: its name and its value.
 pub type Measure = (&'static str, fn(&AtDepth) -> f64);
@@ -69,14 +72,17 @@ pub fn told(subset: &Subset) -> String {
     )
 }
 
-/// The systems of a group that report their work.
+/// The systems of a group that report their work; a plain search only beside variants.
 pub fn accounted<'a>(
     systems: &[(&'a SystemReport, &'a GroupReport)],
 ) -> Vec<(&'a str, &'a GroupReport, &'a GroupWork)> {
+    let is_variant = |system: &SystemReport| Variant::named(&system.system).is_some();
+    let beside = systems.iter().any(|(system, _)| is_variant(system));
+    let told = systems.iter().filter(|(_, group)| beside || group.task != Task::Search);
     let with_work = |(system, group): &(&'a SystemReport, &'a GroupReport)| {
         Some((system.system.as_str(), *group, group.work.as_ref()?))
     };
-    systems.iter().filter_map(with_work).collect()
+    told.filter_map(with_work).collect()
 }
 
 /// The paper's measures of a group, the work for the answers, and the effects of failures; nothing for a group without variants.
@@ -138,7 +144,7 @@ pub fn work_cells(work: &GroupWork) -> [String; 9] {
     [
         format!("{:.2}", work.iterations),
         format!("{:.2}", work.tool_calls),
-        format!("{:.0}", work.tokens),
+        told_tokens(work.model_calls, work.tokens.unwrap_or_default(), work.tokens_estimated),
         work.schema_failures.to_string(),
         format!("{:.3}", work.partial),
         format!("{:.3}", work.limited),
@@ -158,6 +164,6 @@ pub fn difference(fault: &FaultEffect) -> (String, String) {
 
 /// The meaning of [`WORK_COLUMNS`].
 pub const WORK_LEGEND: &str = "rounds: of planning, searching, evaluating; calls: searches of a channel; tokens: of the model, prompts \
-and answers; all three per query. broken: invalid artifacts and answers of the model, in total. Shares of queries: partial, \
+and answers, as its server counts them, else about; all three per query. broken: invalid artifacts and answers of the model, in total. Shares of queries: partial, \
 a component failed; limited, a limit ended the search; traced, the trace has every stage; sourced, every document was found by a channel. \
 stable: mean Jaccard of the first k over identical runs.";

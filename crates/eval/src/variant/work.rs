@@ -15,8 +15,11 @@ pub struct Work {
     pub tool_calls: u32,
     /// Requests to a language model.
     pub model_calls: u32,
-    /// Tokens of prompts and answers, as counted by the model's server.
+    /// Tokens of prompts and answers: as the model's server counted them, or estimates where it did not.
     pub tokens: u64,
+    /// Those of them that are estimates.
+    #[serde(default)]
+    pub estimated: u64,
     /// Invalid artifacts and answers of the model.
     pub schema_failures: u32,
     /// Whether a component failed and the answer comes from the others.
@@ -42,8 +45,12 @@ pub struct GroupWork {
     pub tool_calls: f64,
     /// Mean requests to a language model per query.
     pub model_calls: f64,
-    /// Mean tokens per query.
-    pub tokens: f64,
+    /// Mean tokens per query; absent if no model was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<f64>,
+    /// Whether some of them are estimates, as the server counted none.
+    #[serde(default)]
+    pub tokens_estimated: bool,
     /// Invalid artifacts and answers of the model, over all queries.
     pub schema_failures: u64,
     /// Share of queries whose answer is partial, 0..=1.
@@ -107,7 +114,8 @@ impl GroupWork {
             iterations: mean(|work| u64::from(work.iterations)),
             tool_calls: mean(|work| u64::from(work.tool_calls)),
             model_calls: mean(|work| u64::from(work.model_calls)),
-            tokens: mean(|work| work.tokens),
+            tokens: works.iter().any(|work| work.model_calls > 0).then(|| mean(|work| work.tokens)),
+            tokens_estimated: works.iter().any(|work| work.estimated > 0),
             schema_failures: works.iter().map(|work| u64::from(work.schema_failures)).sum(),
             partial: mean(|work| u64::from(work.partial)),
             limited: mean(|work| u64::from(work.limited)),
@@ -130,6 +138,7 @@ mod tests {
         let two = Work {
             iterations: 3,
             tool_calls: 6,
+            model_calls: 2,
             tokens: 900,
             schema_failures: 2,
             partial: true,
@@ -137,7 +146,8 @@ mod tests {
             ..Work::default()
         };
         let group = GroupWork::of([one, two].iter()).unwrap();
-        assert_eq!((group.iterations, group.tool_calls, group.tokens), (2.0, 4.0, 450.0));
+        assert_eq!((group.iterations, group.tool_calls, group.tokens), (2.0, 4.0, Some(450.0)));
+        assert_eq!(GroupWork::of([one].iter()).unwrap().tokens, None, "nobody was asked");
         assert_eq!((group.schema_failures, group.partial, group.provenance_complete), (2, 0.5, 0.5));
         assert_eq!(group.trace_complete, Some(1.0), "only those that write a trace count");
         assert_eq!(GroupWork::of(std::iter::empty()), None);

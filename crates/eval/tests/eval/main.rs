@@ -1,6 +1,5 @@
 //! Searches and turns on benchmarks of the folder `LAKEWARD_BENCH`, and their baselines.
 
-mod agentic_variants;
 mod augment;
 mod baselines;
 mod benchmark;

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::benchmark::bench;
 use lakeward_core::monitor::Silent;
 use lakeward_eval::evaluate::{EvalOptions, evaluate};
+use lakeward_eval::form::DocumentForm;
 use lakeward_eval::report::{groups, title};
 use lakeward_eval::systems::Systems;
 use lakeward_eval::{BenchQuery, Task, layout};
@@ -64,4 +65,35 @@ fn lakebench_joins_are_ranked_above_every_plain_baseline() {
     // Same header and containment. The union labels are incomplete (most tables with the query's header are not listed), so
     // their figure is printed and not held to a bound.
     assert!(means["join join-B"] > 0.761, "{means:?}");
+}
+
+/// The agents of the paper, by rules, rank no group worse than plain fusion.
+fn agents_are_no_worse_than_fusion(name: &str, form: DocumentForm) {
+    let Some(folder) = bench(name) else { return };
+    let scratch = tempfile::tempdir().expect("a folder");
+    let benchmark = layout::read(&folder).expect("a benchmark");
+    let benchmark = form.apply(benchmark, scratch.path()).expect("documents of that form");
+    let systems = Systems::over(&benchmark, StaticModel::builtin(), RankingWeights::shipped().clone(), None);
+    let means = |variant: &str| -> BTreeMap<String, f64> {
+        let made = systems.make(variant, &Silent).expect("a variant");
+        let options = EvalOptions { k: 10, depth: 20, tasks: vec![Task::Search] };
+        let rows = evaluate(&benchmark, made.system.as_ref(), &options, &Silent).expect("rankings");
+        groups(&rows).iter().map(|group| (title(group.task, &group.group), group.raw.at(10).ndcg)).collect()
+    };
+    let fused = means("v3-fusion");
+    for variant in ["v4-agent", "v6-agents"] {
+        let agents = means(variant);
+        println!("{name}: v3-fusion {fused:?}, {variant} {agents:?}");
+        assert!(!agents.is_empty() && agents.iter().all(|(group, ndcg)| *ndcg >= fused[group]), "{variant}");
+    }
+}
+
+#[test]
+fn agents_are_no_worse_than_fusion_on_records() {
+    agents_are_no_worse_than_fusion("acordar", DocumentForm::Titles);
+}
+
+#[test]
+fn agents_are_no_worse_than_fusion_on_cells() {
+    agents_are_no_worse_than_fusion("ottqa", DocumentForm::Cells);
 }

@@ -27,6 +27,20 @@ pub struct Message {
     pub content: String,
 }
 
+/// What a question is part of: each part may have a model of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelPart {
+    /// Planning searches and judging what they found.
+    Planner,
+    /// Reading requests, conversations and papers.
+    #[default]
+    Reader,
+    /// Ordering candidates and comparing datasets.
+    Ranker,
+    /// Writing questions and answers.
+    Writer,
+}
+
 /// A question and the required shape of its answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatCall {
@@ -38,6 +52,9 @@ pub struct ChatCall {
     pub schema: Value,
     /// Maximum tokens of the answer.
     pub max_tokens: u32,
+    /// Who is asked; the same question, whoever that is.
+    #[serde(skip)]
+    pub part: ModelPart,
 }
 
 impl ChatCall {
@@ -147,8 +164,13 @@ impl ChatFailure {
 ///
 /// Implementations are shared between threads and never panic on a server's response.
 pub trait Chat: Send + Sync {
-    /// The id of model and server, without the key: `model@host`.
+    /// The id of model and server, without the key: `model@host`; of several models all of them.
     fn id(&self) -> &str;
+
+    /// The id of the model that answers a part.
+    fn id_of(&self, _part: ModelPart) -> &str {
+        self.id()
+    }
 
     /// Answers `call` within `timeout`, retries included.
     ///

@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::ModelPart;
 use super::contract::Limits;
 use super::server::{self, Key, Manners, Server};
 use super::trust::ModelRole;
@@ -24,6 +25,9 @@ pub struct LlmConfig {
     /// The model's name on the server; without one no model is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Other models on the same server for parts of the work.
+    #[serde(skip_serializing_if = "PartModels::is_empty")]
+    pub parts: PartModels,
     /// A folder with prompts that replace the built-in ones, relative to the folder of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
@@ -57,6 +61,9 @@ pub struct LlmConfig {
     /// Whether its verdict on what was found is used, and how far queries that it plans count: 0 for neither. As `ranking`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judging: Option<f64>,
+    /// Whether it reads papers: not with 0. As `ranking`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extraction: Option<f64>,
     /// Whether it decides which names mean the same dataset: not with 0. As `ranking`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_dataset: Option<f64>,
@@ -64,6 +71,44 @@ pub struct LlmConfig {
     pub share: Share,
     /// Number of candidates that the model ranks, at most 99.
     pub candidates: usize,
+}
+
+/// Names of models for parts of the work, `[llm.parts]`; where one is missing the main one does it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PartModels {
+    /// Plans searches and judges what they found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planner: Option<String>,
+    /// Reads requests, conversations and papers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<String>,
+    /// Orders candidates and compares datasets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranker: Option<String>,
+    /// Writes questions and answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+}
+
+impl PartModels {
+    /// Whether one model does all.
+    pub fn is_empty(&self) -> bool {
+        self.named().next().is_none()
+    }
+
+    /// The parts with a model of their own.
+    pub fn named(&self) -> impl Iterator<Item = (ModelPart, &str)> {
+        let all = [
+            (ModelPart::Planner, &self.planner),
+            (ModelPart::Reader, &self.reader),
+            (ModelPart::Ranker, &self.ranker),
+            (ModelPart::Writer, &self.writer),
+        ];
+        all.into_iter()
+            .filter_map(|(part, name)| Some((part, name.as_deref()?.trim())))
+            .filter(|(_, name)| !name.is_empty())
+    }
 }
 
 /// What a model on another machine may see of a table.
@@ -82,6 +127,7 @@ impl Default for LlmConfig {
         Self {
             url: None,
             model: None,
+            parts: PartModels::default(),
             prompts: None,
             timeout_seconds: 20.0,
             retries: 2,
@@ -95,6 +141,7 @@ impl Default for LlmConfig {
             ranking: None,
             reading: None,
             judging: None,
+            extraction: None,
             same_dataset: None,
             share: Share::Schema,
             candidates: 30,
@@ -109,6 +156,7 @@ impl LlmConfig {
             ModelRole::Reading => self.reading,
             ModelRole::Ranking => self.ranking,
             ModelRole::Judging => self.judging,
+            ModelRole::Extraction => self.extraction,
             ModelRole::SameDataset => self.same_dataset,
         }
     }
@@ -119,6 +167,7 @@ impl LlmConfig {
             ModelRole::Reading => &mut self.reading,
             ModelRole::Ranking => &mut self.ranking,
             ModelRole::Judging => &mut self.judging,
+            ModelRole::Extraction => &mut self.extraction,
             ModelRole::SameDataset => &mut self.same_dataset,
         };
         set.get_or_insert(measured);

@@ -55,8 +55,11 @@ impl Limits {
 pub struct Spent {
     /// Calls, including repairs, without those answered from the cache.
     pub calls: usize,
-    /// Tokens.
+    /// Tokens, as the server counted them, or estimates where it did not.
     pub usage: Usage,
+    /// Those of them that are estimates.
+    #[serde(default)]
+    pub estimated: u64,
     /// Answers that violated their contract.
     pub refused: usize,
     /// Waiting time in milliseconds.
@@ -69,12 +72,22 @@ pub struct Spent {
 impl Spent {
     /// Adds what another turn has used.
     pub fn add(&mut self, other: Self) {
-        let Spent { calls, usage, refused, elapsed_ms, money } = other;
+        let Spent { calls, usage, estimated, refused, elapsed_ms, money } = other;
         self.calls += calls;
         self.usage = self.usage.plus(usage);
+        self.estimated += estimated;
         self.refused += refused;
         self.elapsed_ms += elapsed_ms;
         self.money += money;
+    }
+}
+
+/// Tokens as people are told them: what was not asked has no measured cost, and an estimate is called one.
+pub fn told_tokens(calls: f64, tokens: f64, estimated: bool) -> String {
+    match (calls > 0.0, estimated) {
+        (false, _) => "not asked".to_string(),
+        (true, false) => format!("{tokens:.0}"),
+        (true, true) => format!("about {tokens:.0}"),
     }
 }
 
@@ -153,6 +166,13 @@ impl<'a> LanguageModel<'a> {
         self.state().calls.clone()
     }
 
+    /// Tokens of all questions so far, at a token for three bytes, also of those that were answered before: as a replay counts them.
+    pub fn asked_tokens(&self) -> u64 {
+        let state = self.state();
+        let messages = state.calls.iter().flat_map(|call| &call.messages);
+        messages.map(|message| message.content.len() as u64).sum::<u64>() / 3
+    }
+
     /// The first failure, for the analyst, and the use of the failed call.
     pub fn trouble(&self) -> Option<(PromptUse, Unanswered)> {
         self.state().trouble.clone()
@@ -186,7 +206,8 @@ impl<'a> LanguageModel<'a> {
     ) -> Result<U, Unanswered> {
         let AnswerShape { name, schema, max_tokens } = shape;
         let prompt = self.prompts.of(of);
-        let mut call = ChatCall { messages: prompt.messages(values), answer: name, schema, max_tokens };
+        let messages = prompt.messages(values);
+        let mut call = ChatCall { messages, answer: name, schema, max_tokens, part: of.part() };
         let check = |text: &str| accept(parsed(text)?);
         let (text, refusal) = match self.call_once(&prompt.id(), &call, &check)? {
             (_, Ok(answer)) => return Ok(answer),
@@ -292,9 +313,10 @@ impl<'a> LanguageModel<'a> {
     ) {
         let estimate =
             |text: &str| Usage { prompt_tokens: call.estimated_tokens(), answer_tokens: text.len() as u64 / 3 };
+        let counted = answered.as_ref().ok().and_then(|answer| answer.usage);
         let usage = match answered {
             _ if elapsed.is_none() => Usage::default(),
-            Ok(answer) => answer.usage.unwrap_or_else(|| estimate(&answer.text)),
+            Ok(answer) => counted.unwrap_or_else(|| estimate(&answer.text)),
             // It was presumably sent.
             Err(_) => estimate(""),
         };
@@ -303,6 +325,7 @@ impl<'a> LanguageModel<'a> {
         let spent = &mut state.spent;
         spent.calls += usize::from(elapsed.is_some());
         spent.usage = spent.usage.plus(usage);
+        spent.estimated += if counted.is_some() { 0 } else { usage.tokens() };
         spent.refused += usize::from(matches!(outcome, CallOutcome::Refused(_)));
         spent.elapsed_ms += elapsed_ms;
         spent.money += self.limits.price(usage);

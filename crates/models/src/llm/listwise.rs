@@ -1,8 +1,8 @@
 //! A model's order of candidates, and how it is fused with the computed one.
 //!
 //! Candidates are called `c01`, `c02`, … and listed in an order that has nothing to do with their rank: models favour what stands
-//! first or last. The best of the answer are listed once more, the other way round, where the limits allow it, and both answers are
-//! averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
+//! first or last. The best of the answer are listed once more, the other way round, where the turn has asked little so far, and both
+//! answers are averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ pub const MOST: usize = 99;
 const TWICE: usize = 8;
 /// Of fewer, nothing is gained by a second answer.
 const LEAST_TWICE: usize = 3;
+/// Tokens of prompts from which on a turn asks no second time: with reading, one order of 30 and the answer it stays below 6,000.
+const LITTLE: u64 = 4_000;
 
 /// Candidates as a model orders them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,7 @@ impl Listed {
         let head = &order[..order.len().min(TWICE)];
         let again: Vec<Entry<'_>> = all.iter().rev().filter(|(_, place)| head.contains(place)).copied().collect();
         if again.len() >= LEAST_TWICE
+            && model.asked_tokens() < LITTLE
             && let Ok(second) = asked(model, of, values, cards, &again)
         {
             // What it does not name any more goes behind what it names.
@@ -85,10 +88,24 @@ impl Listed {
             let count = sums.len();
             order.splice(..count, sums.into_iter().map(|(_, place)| place));
         }
-        let named = order.len();
-        let left_out: Vec<usize> = (0..all.len()).filter(|place| !order.contains(place)).collect();
-        order.extend(left_out);
-        Ok(Order { places: order, named })
+        Ok(self.whole(order))
+    }
+
+    /// The order that one answer gives by its ids, best first.
+    ///
+    /// # Errors
+    /// [`Refusal`] where one is no candidate or stands there twice.
+    pub fn read(&self, ids: &[String]) -> Result<Order, Refusal> {
+        let all: Vec<Entry<'_>> = self.iter().collect();
+        places(&all, ids).map(|named| self.whole(named))
+    }
+
+    /// An order with those that it leaves out behind it.
+    fn whole(&self, mut places: Vec<usize>) -> Order {
+        let named = places.len();
+        let left_out: Vec<usize> = (0..self.ids.len()).filter(|place| !places.contains(place)).collect();
+        places.extend(left_out);
+        Order { places, named }
     }
 }
 
@@ -112,21 +129,22 @@ fn asked(
     let shape = AnswerShape { name: "ranking", schema, max_tokens: 40 + 6 * ids.len() as u32 };
     let mut values = values.to_vec();
     values.push(("candidates", cards(listed)));
-    model.ask(of, &values, shape, |answer: Ranking| {
-        let refuse = |problem: String| Refusal { problem, valid: ids.iter().map(|id| (*id).to_string()).collect() };
-        let mut places = Vec::with_capacity(listed.len());
-        for id in &answer.ranking {
-            let (_, place) = listed
-                .iter()
-                .find(|(known, _)| known == id)
-                .ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
-            if places.contains(place) {
-                return Err(refuse(format!("`{id}` stands there twice")));
-            }
-            places.push(*place);
+    model.ask(of, &values, shape, |answer: Ranking| places(listed, &answer.ranking))
+}
+
+/// The places of the candidates that `ids` name.
+fn places(listed: &[Entry<'_>], ids: &[String]) -> Result<Vec<usize>, Refusal> {
+    let refuse = |problem: String| Refusal { problem, valid: listed.iter().map(|(id, _)| (*id).to_string()).collect() };
+    let mut places = Vec::with_capacity(ids.len());
+    for id in ids {
+        let known = listed.iter().find(|(known, _)| known == id);
+        let (_, place) = known.ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
+        if places.contains(place) {
+            return Err(refuse(format!("`{id}` stands there twice")));
         }
-        Ok(places)
-    })
+        places.push(*place);
+    }
+    Ok(places)
 }
 
 impl Order {

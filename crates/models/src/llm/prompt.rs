@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::call::{Message, Role};
+use super::call::{Message, ModelPart, Role};
 use super::quote;
 use lakeward_core::error::{Error, Result};
 
@@ -19,6 +19,8 @@ pub enum PromptUse {
     Plan,
     /// Judging whether the results are sufficient.
     Evaluate,
+    /// Planning, judging and ranking in one.
+    Agent,
     /// Ranking candidates.
     Rerank,
     /// Writing questions that a table answers.
@@ -45,10 +47,11 @@ pub enum PromptUse {
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 14] = [
+    pub const ALL: [PromptUse; 15] = [
         PromptUse::Read,
         PromptUse::Plan,
         PromptUse::Evaluate,
+        PromptUse::Agent,
         PromptUse::Rerank,
         PromptUse::PseudoQueries,
         PromptUse::Clarify,
@@ -68,6 +71,7 @@ impl PromptUse {
             PromptUse::Read => "read",
             PromptUse::Plan => "plan",
             PromptUse::Evaluate => "evaluate",
+            PromptUse::Agent => "agent",
             PromptUse::Rerank => "rerank",
             PromptUse::PseudoQueries => "pseudo_queries",
             PromptUse::Clarify => "clarify",
@@ -82,12 +86,26 @@ impl PromptUse {
         }
     }
 
+    /// Which part of the work it is.
+    pub fn part(self) -> ModelPart {
+        use PromptUse as Use;
+        match self {
+            Use::Plan | Use::Evaluate | Use::Agent => ModelPart::Planner,
+            Use::Rerank | Use::RerankDatasets | Use::SameDataset => ModelPart::Ranker,
+            Use::PseudoQueries | Use::Clarify | Use::Answer => ModelPart::Writer,
+            Use::Read | Use::Memory | Use::ExtractGate | Use::ExtractPairs | Use::ExtractKeywords | Use::Repair => {
+                ModelPart::Reader
+            }
+        }
+    }
+
     /// What it is for, as shown to people.
     pub fn purpose(self) -> &'static str {
         match self {
             PromptUse::Read => "reading the request",
             PromptUse::Plan => "planning the search",
             PromptUse::Evaluate => "judging the results",
+            PromptUse::Agent => "searching step by step",
             PromptUse::Rerank => "ordering the tables",
             PromptUse::PseudoQueries => "writing questions",
             PromptUse::Clarify => "wording the question",
@@ -120,6 +138,7 @@ impl PromptUse {
             ],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["memory", "request", "plan", "candidates"],
+            PromptUse::Agent => &["rounds_left", "most_queries", "memory", "previous", "request", "candidates"],
             PromptUse::Rerank => {
                 &["earlier", "request", "operation", "intention", "specification", "table", "candidates"]
             }
@@ -141,6 +160,7 @@ impl PromptUse {
             PromptUse::Read => include_str!("../../../../prompts/read.md"),
             PromptUse::Plan => include_str!("../../../../prompts/plan.md"),
             PromptUse::Evaluate => include_str!("../../../../prompts/evaluate.md"),
+            PromptUse::Agent => include_str!("../../../../prompts/agent.md"),
             PromptUse::Rerank => include_str!("../../../../prompts/rerank.md"),
             PromptUse::PseudoQueries => include_str!("../../../../prompts/pseudo_queries.md"),
             PromptUse::Clarify => include_str!("../../../../prompts/clarify.md"),

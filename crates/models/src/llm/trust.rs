@@ -28,13 +28,15 @@ pub enum ModelRole {
     Ranking,
     /// Planning searches, and saying whether what was found is enough.
     Judging,
+    /// Reading from papers which datasets they used for which tasks.
+    Extraction,
     /// Saying whether two names mean one dataset.
     SameDataset,
 }
 
 impl ModelRole {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Reading, Self::Ranking, Self::Judging, Self::SameDataset];
+    pub const ALL: [Self; 5] = [Self::Reading, Self::Ranking, Self::Judging, Self::Extraction, Self::SameDataset];
 
     /// Its name, as in the settings.
     pub fn name(self) -> &'static str {
@@ -42,6 +44,7 @@ impl ModelRole {
             Self::Reading => "reading",
             Self::Ranking => "ranking",
             Self::Judging => "judging",
+            Self::Extraction => "extraction",
             Self::SameDataset => "same_dataset",
         }
     }
@@ -52,6 +55,7 @@ impl ModelRole {
             Self::Reading => "reading requests",
             Self::Ranking => "ordering candidates",
             Self::Judging => "judging what was found",
+            Self::Extraction => "reading papers",
             Self::SameDataset => "comparing names of datasets",
         }
     }
@@ -62,6 +66,7 @@ impl ModelRole {
             Self::Reading => PromptUse::Read,
             Self::Ranking => PromptUse::Rerank,
             Self::Judging => PromptUse::Evaluate,
+            Self::Extraction => PromptUse::ExtractPairs,
             Self::SameDataset => PromptUse::SameDataset,
         }
     }

@@ -14,6 +14,7 @@ const SLACK: Duration = Duration::from_secs(2);
 /// The question that [`chat_behaves`] asks.
 pub fn question() -> ChatCall {
     ChatCall {
+        part: Default::default(),
         messages: vec![
             Message { role: Role::System, content: "Answer with JSON.".into() },
             Message { role: Role::User, content: "Which port? \u{202e}\"quoted\" 東京\n".into() },

@@ -32,6 +32,8 @@ const NAME_BYTES: usize = 512;
 const MAX_TASKS: usize = 64;
 /// Maximum number of datasets per task, and of keywords.
 const MAX_DATASETS: usize = 1_024;
+/// Maximum number of other names of a dataset.
+const MAX_OTHER_NAMES: usize = 16;
 /// Maximum number of skipped lines that are reported.
 const MAX_PROBLEMS: usize = 5;
 
@@ -79,6 +81,9 @@ pub struct ExtractedTask {
 pub struct DatasetMention {
     /// Its name as written.
     pub name: String,
+    /// Other names that the document gives for it: a short form, or what a short form stands for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The document's description of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -257,6 +262,9 @@ impl Extraction {
             task.datasets.truncate(MAX_DATASETS);
             for mention in &mut task.datasets {
                 cut(&mut mention.name, NAME_BYTES);
+                mention.also.iter_mut().for_each(|name| cut(name, NAME_BYTES));
+                mention.also.retain(|name| !name.is_empty());
+                mention.also.truncate(MAX_OTHER_NAMES);
                 for (text, bytes) in [
                     (&mut mention.description, SENTENCE_BYTES),
                     (&mut mention.sentence, SENTENCE_BYTES),

@@ -2,8 +2,9 @@
 //!
 //! Precision comes first: a name that could mean several records means none, and similar spelling alone is never enough. The first
 //! rule that matches exactly one record counts: (1) equal except for case, spaces and punctuation; (2) equal without words for a
-//! part or a use (`test`, `4x`); (3) the same for the main name, before a dash or a parenthesis; (4) the initials of a long name
-//! are a title whose description spells the name out; (5) the name is in capitals and is the initials of exactly one long title.
+//! part or a use (`test`, `4x`); (3) the same for the main name, before a dash or a parenthesis; (4) the same without the name of its
+//! maker before either; (5) the initials of a long name are a title whose description spells the name out; (6) the name is in capitals
+//! and is the initials of exactly one long title.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,8 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{first_parts, flat, folded, initials, main_name, parts, plain_runs, trimmed_key};
+use super::names::{first_parts, flat, folded, initials, main_name, parts, plain_runs, trimmed_key, without_maker};
+use crate::papers::extract::is_roman;
 
 /// Parts of a description that are searched for a name.
 pub(super) const HEAD_PARTS: usize = 400;
@@ -32,6 +34,8 @@ pub enum MergeRule {
     Trim,
     /// The main names are equal without such words.
     Main,
+    /// Equal without the name of the maker before one of them.
+    Maker,
     /// The title is the initials of the name, and the description spells the name out.
     Acronym,
     /// The name is the initials of the title.
@@ -45,6 +49,7 @@ impl MergeRule {
             MergeRule::Name => "the names are equal except for case, spaces and punctuation",
             MergeRule::Trim => "the names are equal without words for a part or a use, such as `test`",
             MergeRule::Main => "the main names, before a dash or a parenthesis, are equal",
+            MergeRule::Maker => "the names are equal without the name of the maker before one of them",
             MergeRule::Acronym => "the title is the initials of the name, and the description spells the name out",
             MergeRule::Initials => "the name is the initials of this title and of no other",
         }
@@ -56,6 +61,7 @@ impl MergeRule {
             MergeRule::Name => "name",
             MergeRule::Trim => "trim",
             MergeRule::Main => "main",
+            MergeRule::Maker => "maker",
             MergeRule::Acronym => "acronym",
             MergeRule::Initials => "initials",
         }
@@ -80,6 +86,8 @@ pub struct Aliases {
     by_flat: HashMap<String, Vec<usize>>,
     /// By trimmed key.
     by_key: HashMap<String, Vec<usize>>,
+    /// By trimmed key without the maker, of titles that begin with it.
+    by_rest: HashMap<String, Vec<usize>>,
     /// By initials, of titles of three parts or more.
     by_initials: HashMap<String, Vec<usize>>,
     /// The first parts of each text, concatenated.
@@ -92,6 +100,7 @@ impl Aliases {
         let (mut titles, mut heads) = (Vec::new(), Vec::new());
         let mut by_flat: HashMap<String, Vec<usize>> = HashMap::new();
         let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_rest: HashMap<String, Vec<usize>> = HashMap::new();
         let mut by_initials: HashMap<String, Vec<usize>> = HashMap::new();
         for (place, (title, text)) in datasets.enumerate() {
             let parts = parts(title);
@@ -99,6 +108,9 @@ impl Aliases {
             let key = trimmed_key(title);
             if key.len() >= MIN_KEY_BYTES {
                 by_key.entry(key).or_default().push(place);
+            }
+            if let Some(rest) = without_maker(title) {
+                by_rest.entry(trimmed_key(rest)).or_default().push(place);
             }
             if parts.len() >= MIN_INITIALS {
                 for form in initials(&plain_runs(&folded(title))) {
@@ -109,7 +121,7 @@ impl Aliases {
             titles.push(title.to_string());
         }
         by_flat.remove("");
-        Self { titles, by_flat, by_key, by_initials, heads }
+        Self { titles, by_flat, by_key, by_rest, by_initials, heads }
     }
 
     /// The titles.
@@ -138,6 +150,8 @@ impl Aliases {
             (MergeRule::Name, self.of_flat(&flat(name))),
             (MergeRule::Trim, keyed(trimmed_key(name))),
             (MergeRule::Main, keyed(trimmed_key(&main))),
+            (MergeRule::Maker, without_maker(&main).map_or(&[][..], |rest| keyed(trimmed_key(rest)))),
+            (MergeRule::Maker, self.by_rest.get(&trimmed_key(&main)).map_or(&[][..], Vec::as_slice)),
         ] {
             match found {
                 [] => {}
@@ -146,6 +160,19 @@ impl Aliases {
             }
         }
         self.by_initials(&main)
+    }
+
+    /// The other name of these that the name at `place` means, by its maker or its initials.
+    pub(super) fn other(&self, place: usize) -> Option<(usize, MergeRule)> {
+        let name = &self.titles[place];
+        let rest = without_maker(name).and_then(|rest| self.by_key.get(&trimmed_key(rest)));
+        if let Some([other]) = rest.map(Vec::as_slice) {
+            return Some((*other, MergeRule::Maker));
+        }
+        match self.by_initials(name) {
+            Meaning::One(other, rule) if other != place => Some((other, rule)),
+            _ => None,
+        }
     }
 
     /// Among several records with the same key, the one spelled like the name.
@@ -180,7 +207,9 @@ impl Aliases {
             }
         }
         let in_capitals = main.chars().any(char::is_uppercase) && !main.chars().any(char::is_lowercase);
-        if words.len() == 1 && flat.len() >= MIN_INITIALS && in_capitals {
+        // `OFC`, `OFC-III`, `OFC 2`.
+        let is_number = |word: &&str| is_roman(word) || word.bytes().all(|byte| byte.is_ascii_digit());
+        if words.iter().skip(1).all(is_number) && flat.len() >= MIN_INITIALS && in_capitals {
             match self.by_initials.get(&flat).map_or(&[][..], Vec::as_slice) {
                 [one] => return Meaning::One(*one, MergeRule::Initials),
                 [] => {}

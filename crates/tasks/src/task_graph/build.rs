@@ -4,7 +4,7 @@
 //! only. The file is byte for byte that of a build from scratch: documents, datasets and words are numbered by their names,
 //! independently of the existing graph.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,11 +20,12 @@ use super::graph::TaskGraph;
 use super::inferred;
 use super::links::{LinkOptions, LinkTasks, link};
 use super::lists::{Link, Lists, Use};
+use super::names::flat;
 use super::nodes::{Nodes, mention_record};
 use super::resolution::{Judge, Resolution};
-use super::verdicts::{self, Verdicts};
+use super::verdicts::{self, Decision, Named, Stage, Verdict, Verdicts};
 use super::words::{Words, plain_words};
-use crate::papers::extraction::{ExtractedTask, Extraction};
+use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_models::embed::{Embedder, EmbedderExt};
@@ -242,7 +243,8 @@ fn draft(
     let new_documents = known.iter().filter(|known| known.is_none()).count();
 
     let names = names_of(&documents, inputs.datasets);
-    let resolution = Resolution::new(inputs.datasets, &names, lasting, inputs.judge, options.resolve);
+    let said = said_in(&documents, inputs.datasets);
+    let resolution = Resolution::new(inputs.datasets, (&names, said), lasting, inputs.judge, options.resolve);
     let nodes = Nodes::new(inputs.datasets, &documents, &resolution);
     let node_hashes: Vec<u64> = nodes.texts.iter().map(|text| xxh3_64(text.as_bytes())).collect();
     let known_nodes: Vec<Option<usize>> = nodes
@@ -410,11 +412,63 @@ fn documents_of(extractions: &[Extraction]) -> Vec<&Extraction> {
     documents
 }
 
-/// Names without a record, each with its description.
+/// Each mention of a dataset, with its document.
+fn mentions<'d>(documents: &[&'d Extraction]) -> Vec<(&'d Extraction, &'d DatasetMention)> {
+    let of = |document: &&'d Extraction| {
+        let document = *document;
+        document.tasks.iter().flat_map(|task| &task.datasets).map(move |mention| (document, mention))
+    };
+    documents.iter().flat_map(of).collect()
+}
+
+/// Names without a record, each with its description, and other names that documents give for datasets.
 fn names_of(documents: &[&Extraction], datasets: &[DatasetRecord]) -> BTreeSet<(String, String)> {
-    let mentions = documents.iter().flat_map(|document| &document.tasks).flat_map(|task| &task.datasets);
-    let open = mentions.filter(|mention| mention_record(datasets, mention).is_none());
-    open.map(|mention| (mention.name.clone(), mention.description.clone().unwrap_or_default())).collect()
+    let mut names = BTreeSet::new();
+    for (_, mention) in mentions(documents) {
+        if mention_record(datasets, mention).is_none() {
+            names.insert((mention.name.clone(), mention.description.clone().unwrap_or_default()));
+        }
+        names.extend(mention.also.iter().map(|name| (name.clone(), String::new())));
+    }
+    names
+}
+
+/// That two names are one dataset, where documents say so and none says otherwise.
+fn said_in(documents: &[&Extraction], datasets: &[DatasetRecord]) -> Vec<Verdict> {
+    let mut said: BTreeMap<&str, Vec<(Named, &Extraction)>> = BTreeMap::new();
+    for (document, mention) in mentions(documents) {
+        let meant = match mention_record(datasets, mention) {
+            Some(place) => Named::Record(datasets[place].id.clone()),
+            None => Named::Name(mention.name.clone()),
+        };
+        for other in mention.also.iter().filter(|other| other.as_str() != meant.as_str()) {
+            let known = said.entry(other).or_default();
+            if !known.iter().any(|(named, _)| *named == meant) {
+                known.push((meant.clone(), document));
+            }
+        }
+    }
+    let key = |named: &Named| match named {
+        Named::Record(id) => format!("record {id}"),
+        Named::Name(name) => flat(name),
+    };
+    let mut said_verdicts = Vec::new();
+    for (other, meant) in said {
+        // A short form that stands for different things in different documents tells nothing.
+        let agree = meant.iter().all(|(named, _)| key(named) == key(&meant[0].0));
+        for (named, document) in meant.into_iter().filter(|_| agree) {
+            said_verdicts.push(Verdict {
+                version: verdicts::VERSION,
+                a: Named::Name(other.to_string()),
+                sentence: format!("`{}` calls it both", document.document),
+                b: named,
+                stage: Stage::Dictionary,
+                decision: Decision::Same,
+                by: "rule document@1".into(),
+            });
+        }
+    }
+    said_verdicts
 }
 
 fn sorted(lists: &Lists<u32>) -> Lists<u32> {

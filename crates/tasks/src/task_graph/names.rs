@@ -1,5 +1,6 @@
 //! Normal forms of dataset names, in which two spellings of one name are equal.
 
+use crate::papers::extract::is_roman;
 use lakeward_core::text::without_marks;
 
 /// Longer names are cut here, in bytes, before any processing.
@@ -166,9 +167,22 @@ pub fn plain_runs(folded: &str) -> Vec<&str> {
     runs
 }
 
-/// The initials of `words` in lower case: of all words, without small words, and their capitals only; numbers are kept whole.
+/// Makers of datasets as names begin with them.
+const MAKERS: &str = "ms microsoft google facebook meta ibm amazon yahoo apple baidu tencent alibaba nvidia openai deepmind stanford \
+    mit cmu nist nasa noaa";
+
+/// The rest of a name that begins with its maker's, where that is written in capitals as names are: `COCO` of `MS-COCO`.
+pub fn without_maker(text: &str) -> Option<&str> {
+    const MIN_LETTERS: usize = 4;
+    let (maker, rest) = text.trim().split_once([' ', '-', '_'])?;
+    let rest = rest.trim();
+    let is_name = rest.len() >= MIN_LETTERS && rest.chars().filter(|letter| letter.is_uppercase()).count() >= 2;
+    (is_name && is_one_of(MAKERS, &maker.to_lowercase())).then_some(rest)
+}
+
+/// The initials of `words` in lower case: of all words, without small words, and their capitals only; numbers, Roman ones too, are kept whole.
 pub fn initials(words: &[&str]) -> Vec<String> {
-    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit()) || is_roman(word);
     let initial = |word: &&str| if is_number(word) { (*word).to_string() } else { word[..1].to_string() };
     let capitals = |word: &&str| match is_number(word) {
         true => (*word).to_string(),
@@ -202,6 +216,11 @@ mod tests {
         assert_eq!(trimmed_key("Roads 32x32 sigma50"), "roads");
         assert_eq!(trimmed_key("Roads 100"), "roads100");
         assert_eq!(trimmed_key("test"), "test");
+        assert_eq!(
+            (without_maker("MS-ORSC"), without_maker("OK-ORSC"), without_maker("MS roads")),
+            (Some("ORSC"), None, None)
+        );
+        assert!(initials(&plain_runs("Open Market for Intensive Flocks III")).contains(&"omifiii".to_string()));
         assert_eq!(initials(&plain_runs("Open Road Set of 2012")), ["or2012", "ors2012", "orso2012"]);
     }
 

@@ -59,10 +59,11 @@ impl Resolution {
         Some(self.roots[self.records + *self.names.get(name)?])
     }
 
-    /// Resolves `names` (each once) against `datasets`. Without `joins`, only the user's merges are applied.
+    /// Resolves `names` (each once) against `datasets` and each other, also by what documents have `said`. Without `joins`, only the user's
+    /// merges are applied.
     pub fn new(
         datasets: &[DatasetRecord],
-        names: &BTreeSet<(String, String)>,
+        (names, said): (&BTreeSet<(String, String)>, Vec<Verdict>),
         lasting: &Verdicts,
         judge: Option<&dyn Judge>,
         joins: bool,
@@ -78,6 +79,11 @@ impl Resolution {
         let mut verdicts = lasting.clone();
         if joins {
             Dictionary::new(datasets).judge_all(&list, &mut verdicts);
+            for verdict in said {
+                if verdicts.get(&verdict.a, &verdict.b, Stage::Dictionary).is_none() {
+                    verdicts.put(verdict);
+                }
+            }
             if let Some(judge) = judge {
                 ask_judge(datasets, (&list, &descriptions), judge, &mut verdicts);
             }
@@ -112,8 +118,14 @@ impl Resolution {
             let accepted = self.verdicts.iter().filter(|verdict| {
                 verdict.stage == stage && verdict.decision == Decision::Same && (joins || stage == Stage::User)
             });
-            for (a, b) in accepted.filter_map(ends) {
-                forest.join(a, b, &vetoes);
+            for verdict in accepted {
+                let Some((a, b)) = ends(verdict) else { continue };
+                // Through names alone two records of a catalogue never become one.
+                let of_names = matches!(verdict.a, Named::Name(_)) || matches!(verdict.b, Named::Name(_));
+                let by_user = stage == Stage::User;
+                if by_user || !of_names || forest.root(a) == forest.root(b) || !forest.are_records(a, b, self.records) {
+                    forest.join(a, b, &vetoes);
+                }
             }
         }
         self.roots = (0..forest.0.len()).map(|place| forest.root(place)).collect();
@@ -145,6 +157,11 @@ impl Forest {
             at = std::mem::replace(&mut self.0[at], root);
         }
         root
+    }
+
+    /// Whether both sets have a record: the first `records` elements are records, and a root is the smallest of its set.
+    fn are_records(&mut self, a: usize, b: usize, records: usize) -> bool {
+        self.root(a) < records && self.root(b) < records
     }
 
     fn join(&mut self, a: usize, b: usize, vetoes: &[(usize, usize)]) {
@@ -182,23 +199,35 @@ impl<'a> Dictionary<'a> {
 
     /// Adds the rules' verdicts about each name, and about tables with the same title as a record.
     fn judge_all(&self, names: &[&str], verdicts: &mut Verdicts) {
-        let mut unknown: HashMap<String, &str> = HashMap::new();
+        // Names that match no record may still mean the same dataset as each other.
+        let mut unknown: Vec<&str> = Vec::new();
+        let mut by_key: HashMap<String, &str> = HashMap::new();
         for name in names {
             if self.judge(&Named::Name((*name).to_string()), name, verdicts) {
                 continue;
             }
-            // Names that match no record may still mean the same dataset as each other.
             let key = trimmed_key(name);
             if key.len() < 2 {
                 continue;
             }
-            match unknown.get(&key) {
+            match by_key.get(&key) {
                 Some(first) => {
                     let rule = if flat(first) == flat(name) { MergeRule::Name } else { MergeRule::Trim };
                     let (a, b) = (Named::Name((*first).to_string()), Named::Name((*name).to_string()));
                     verdicts.put(by_rule(a, b, rule, Decision::Same));
                 }
-                None => _ = unknown.insert(key, name),
+                None => {
+                    by_key.insert(key, name);
+                    unknown.push(name);
+                }
+            }
+        }
+        // Those that differ by more than that: without a maker's name, or one the initials of the other.
+        let all = Aliases::new(unknown.iter().map(|name| (*name, *name)));
+        for (place, name) in unknown.iter().enumerate() {
+            if let Some((other, rule)) = all.other(place) {
+                let (a, b) = (Named::Name((*name).to_string()), Named::Name(unknown[other].to_string()));
+                verdicts.put(by_rule(a, b, rule, Decision::Same));
             }
         }
         let (aliases, places) = &self.records;

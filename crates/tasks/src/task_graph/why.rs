@@ -45,6 +45,7 @@ impl NameBook {
         let mut names = BTreeSet::new();
         for document in graph.extractions()? {
             for mention in document.tasks.iter().flat_map(|task| &task.datasets) {
+                names.extend(mention.also.iter().cloned());
                 if mention_record(&records, mention).is_none() {
                     names.insert(mention.name.clone());
                 }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use lakeward_agent::agentic::{
     Agents, Artifact, CandidateSet, Channel, ChannelKind, Clock, Earlier, EvaluationReport, Evaluator, Fault,
     FinalRanking, LiveClock, MeaningChannel, Planner, QueryPlan, RecordedClock, Reranker, RunCache, SearchGoal,
-    SearchRun, Settings, Stage, Stopped, Style, Tools, WordsChannel, differences, pursue, run_with, schemas,
+    SearchRun, Settings, Stopped, Style, Tools, WordsChannel, first_difference, plain_search, pursue, run_with,
+    schemas,
 };
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
@@ -84,24 +85,68 @@ fn equal_runs_have_equal_traces_and_others_say_where_they_part() {
     let settings = Settings::default();
     let (one, same) = (plain("rent and income", &settings), plain("rent and income", &settings));
     assert_eq!(one.trace.without_timings(), same.trace.without_timings());
-    assert!(differences(&one.trace, &same.trace).stages.is_empty());
+    assert_eq!(first_difference(&one.trace, &same.trace), None);
     let read: lakeward_agent::agentic::RunTrace =
         serde_json::from_str(&serde_json::to_string(&one.trace).expect("JSON")).expect("a trace");
     assert_eq!(read.without_timings(), one.trace.without_timings());
-    // The same run with one channel's list turned round parts from the first there.
+    // The first step that is not the same is named, whatever else differs after it.
+    type Turn = fn(&mut lakeward_agent::agentic::RunTrace);
+    let turns: [(Turn, &str, &str); 7] = [
+        (|run| run.ranking.ranking.swap(0, 1), "ranking of the search", "from rank 1 on"),
+        (|run| run.chosen += 1, "end of the search", "then"),
+        (|run| run.iterations[0].report.reason = "told otherwise".into(), "verdict 1", "told otherwise"),
+        (|run| run.iterations[0].candidates.candidates.reverse(), "fusion 1", "from rank 1 on"),
+        (
+            |run| run.iterations[0].candidates.channels[1].weight = 9.0,
+            "channel meaning for `rent and income`",
+            "weight",
+        ),
+        (
+            |run| run.iterations[0].candidates.channels[0].hits.reverse(),
+            "channel words for `rent and income`",
+            "rank 1",
+        ),
+        (|run| run.iterations[0].plan.queries[0].text = "rent".into(), "plan 1", "`rent`"),
+    ];
     let mut turned = one.trace.clone();
-    turned.iterations[0].candidates.channels[1].hits.reverse();
-    turned.iterations[0].candidates.candidates.reverse();
-    turned.ranking.ranking.swap(0, 1);
-    let found = differences(&one.trace, &turned);
-    assert!(matches!(&found.stages[0], Stage::Hits { iteration: 1, channel, .. } if channel == "meaning"), "{found:?}");
-    assert!(found.stages.contains(&Stage::Ranking));
-    assert_eq!(
-        found.moved.iter().map(|moved| (moved.from, moved.to)).collect::<Vec<_>>(),
-        [(Some(1), Some(2)), (Some(2), Some(1))]
-    );
+    for (turn, step, what) in turns {
+        turn(&mut turned);
+        let (name, told) = first_difference(&one.trace, &turned).expect("a difference");
+        assert!(name == step && told.contains(what), "{name}: {told}");
+    }
     let other = plain("unemployment", &settings);
-    assert!(matches!(&differences(&one.trace, &other.trace).stages[0], Stage::Asked { parts } if parts == &["sought"]));
+    assert_eq!(first_difference(&one.trace, &other.trace).expect("a difference").0, "search goal");
+}
+
+#[test]
+fn a_plain_search_that_is_enough_is_the_whole_run() {
+    let searched =
+        lakeward_search::SearchedText::of(index(), StaticModel::builtin(), REQUEST, 100, RankingWeights::shipped())
+            .expect("a search");
+    let clock = LiveClock::start(60.0);
+    let run = |likely: f64, must_have: &[&str]| {
+        let must_have = must_have.iter().map(ToString::to_string).collect();
+        let sought = SearchGoal { likely: Some(likely), must_have, ..SearchGoal::words(REQUEST) };
+        let first = plain_search(index(), &sought, &searched, 100).expect("a first iteration");
+        with_tools(&[], &clock, None, |tools| {
+            let settings = Settings::default();
+            let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
+            run_with(tools, &sought, &settings, (&agents, Some(first))).expect("a pursuit")
+        })
+    };
+    let enough = run(0.9, &["model"]);
+    assert_eq!((enough.stopped, enough.iterations, enough.tool_calls), (Stopped::Enough, 1, 2));
+    let [first] = enough.trace.iterations.as_slice() else { panic!("{} iterations", enough.trace.iterations.len()) };
+    assert_eq!(first.plan.queries[0].text, REQUEST);
+    assert!(first.candidates.channels.iter().all(|list| list.hits.iter().all(|(_, score)| *score > 0.0)));
+    assert_eq!(ids(&enough), searched.answers.iter().map(|answer| answer.table.as_str()).collect::<Vec<_>>());
+    assert!(CandidateSet::accept(&first.candidates.to_json(), &|id| index().find(id).is_ok()).is_ok());
+    // What is not likely to serve, or does not have what is demanded, is searched for further.
+    for further in [run(0.2, &["model"]), run(0.9, &["phlogiston"])] {
+        assert!(further.iterations > 1 && !further.trace.iterations[0].report.sufficient);
+        assert_eq!(further.queries[0].text, REQUEST);
+        assert!(further.queries.iter().any(|query| query.text == "query 1 0"), "{:?}", further.queries);
+    }
 }
 
 #[test]
@@ -246,7 +291,7 @@ fn plans_and_searches_end() {
         let settings = Settings { iterations, tool_calls, ..Settings::default() };
         with_tools(&[], &clock, None, |tools| {
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
-            run_with(tools, &SearchGoal::words(REQUEST), &settings, &agents).expect("a pursuit")
+            run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("a pursuit")
         })
     };
     let pursuit = run(3, 1_000);
@@ -343,7 +388,7 @@ fn an_agent_that_fails_degrades_its_own_step_only() {
                     "evaluator" => agents.evaluator = Box::new(Says(said)),
                     _ => agents.reranker = Some(Box::new(Says(said))),
                 }
-                run_with(tools, &SearchGoal::words(REQUEST), &settings, &agents).expect("a pursuit")
+                run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("a pursuit")
             });
             assert!(!pursuit.degraded.is_empty(), "{component} {said:?}");
             assert!(pursuit.degraded.iter().all(|part| part.component == component), "{:?}", pursuit.degraded);

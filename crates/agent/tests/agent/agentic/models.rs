@@ -3,10 +3,15 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lakeward_agent::agentic::{LiveClock, SearchGoal, SearchRun, Settings, Stopped, Style, pursue};
+use lakeward_agent::agentic::{
+    Agents, LiveClock, RunCache, SearchGoal, SearchRun, Settings, Stopped, Style, plain_search, pursue, run_with,
+};
+use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
 
-use super::{REQUEST, ids, plain, with_tools};
+use lakeward_search::{RankingWeights, SearchedText};
+
+use super::{REQUEST, ids, index, plain, with_tools};
 
 /// Answers in turn, whatever it is asked; at last it is not there any more.
 struct Script {
@@ -52,19 +57,22 @@ fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) ->
 
 const PLAN: &str = r#"{"queries": [{"text": "aircraft registry", "aim": "planes"}], "must_have": []}"#;
 const ENOUGH: &str = r#"{"sufficient": true, "missing": [], "reason": "planes are there"}"#;
+/// Of none of them it says that it serves: the order of the rules stays.
+const UNRANKED: &str = r#"{"ranking": []}"#;
 const MISSING: &str = r#"{"sufficient": false, "missing": ["tail number", "blood type"], "reason": "no tail number"}"#;
 
 #[test]
 fn a_model_plans_and_judges() {
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(ENOUGH)]);
-    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 1, 2));
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
+    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 1, 3));
     let texts: Vec<&str> = pursuit.queries.iter().map(|query| query.text.as_str()).collect();
     assert_eq!(texts, [REQUEST, "aircraft registry"]);
     assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
     assert!(pursuit.trace.agents.planner.starts_with("script plan@") && pursuit.degraded.is_empty());
     // What nobody asked for is not missing; what is missing reaches the next plan.
     let again = r#"{"queries": [{"text": "tail numbers", "aim": ""}], "must_have": ["number", "Atlantis"]}"#;
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(MISSING), Ok(again), Ok(ENOUGH)]);
+    let answers = vec![Ok(PLAN), Ok(MISSING), Ok(again), Ok(ENOUGH), Ok(UNRANKED)];
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, answers);
     assert_eq!(pursuit.trace.iterations[0].report.missing, ["tail number"]);
     assert!(asked[2].contains("aircraft registry") && asked[2].contains("no tail number"), "{}", asked[2]);
     assert_eq!(pursuit.trace.iterations[1].plan.must_have, ["number"]);
@@ -72,12 +80,110 @@ fn a_model_plans_and_judges() {
 }
 
 #[test]
-fn the_single_agent_is_asked_once_a_step() {
-    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(PLAN)]);
-    // By what was measured it was enough, or the model was asked for a second plan and was not there.
-    assert_eq!(asked.len(), if pursuit.iterations == 1 { 1 } else { 2 });
-    assert!(asked.iter().skip(1).all(|asked| asked.contains("measured") && asked.contains("found")));
+fn the_single_agent_looks_first_at_what_a_plain_search_found() {
+    let searched =
+        SearchedText::of(index(), StaticModel::builtin(), REQUEST, 100, RankingWeights::shipped()).expect("a search");
+    let sought = SearchGoal { likely: Some(0.1), ..SearchGoal::words(REQUEST) };
+    let more = r#"{"sufficient": false, "missing": [], "reason": "no tails", "queries": [{"text": "tail numbers", "aim": ""}], "ranking": []}"#;
+    let done = r#"{"sufficient": true, "missing": [], "reason": "they are there", "queries": [], "ranking": []}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = RunCache::new(folder.path());
+    let run = || {
+        let answers = Mutex::new([more, done].map(|answer| Ok(answer.to_string())).to_vec());
+        let script = Script { answers, asked: Mutex::default() };
+        let model = LanguageModel::new(&script, Prompts::shipped(), LIMITS, None);
+        let settings = Settings { style: Style::SingleAgent, ..Settings::default() };
+        let clock = LiveClock::start(60.0);
+        let plain = plain_search(index(), &sought, &searched, 100).expect("an iteration");
+        let found = with_tools(&[], &clock, Some(&cache), |tools| {
+            let agents = Agents::with_model(tools, &settings, &model, (Default::default(), 1.0));
+            run_with(tools, &sought, &settings, (&agents, Some(plain))).expect("a pursuit")
+        });
+        (found, model.calls().len())
+    };
+    // What was kept of the first run changes nothing in the second: its verdicts come with its next queries.
+    for _ in 0..2 {
+        let (found, calls) = run();
+        assert_eq!((found.stopped, found.iterations, calls), (Stopped::Enough, 2, 2), "{:?}", found.degraded);
+        assert_eq!(found.trace.iterations[1].plan.queries[1].text, "tail numbers");
+    }
+}
+
+/// Ranks the candidates that it is shown by their titles' letters, last first.
+struct Backwards;
+
+impl Chat for Backwards {
+    fn id(&self) -> &str {
+        "backwards"
+    }
+
+    fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
+        let user = &call.messages.last().expect("a message").content;
+        let cards = user.lines().find_map(|line| line.strip_prefix("candidates: ")).unwrap_or("[]");
+        let cards: Vec<serde_json::Value> = serde_json::from_str(cards).expect("JSON");
+        let mut cards: Vec<(String, String)> =
+            cards.iter().map(|card| (card["title"].to_string(), card["id"].to_string())).collect();
+        cards.sort_by(|a, b| b.cmp(a));
+        let ids = cards.iter().map(|(_, id)| id.as_str()).collect::<Vec<_>>().join(",");
+        let text = match call.answer {
+            "query_plan" => PLAN.to_string(),
+            "verdict" => ENOUGH.to_string(),
+            "step" if ids.is_empty() => {
+                let queries = r#"[{"text": "aircraft registry", "aim": "planes"}]"#;
+                format!(
+                    r#"{{"sufficient": false, "missing": [], "reason": "at first", "queries": {queries}, "ranking": []}}"#
+                )
+            }
+            "step" => format!(
+                r#"{{"sufficient": true, "missing": [], "reason": "so it is", "queries": [], "ranking": [{ids}]}}"#
+            ),
+            _ => format!(r#"{{"ranking": [{ids}]}}"#),
+        };
+        Ok(ChatAnswer { text, usage: None })
+    }
+}
+
+#[test]
+fn a_model_sees_candidates_and_ranks_them_in_both_styles() {
+    for (style, calls) in [(Style::SingleAgent, 2), (Style::MultiAgent, 3)] {
+        let model = LanguageModel::new(&Backwards, Prompts::shipped(), LIMITS, None);
+        let clock = LiveClock::start(60.0);
+        let settings = Settings { style, ..Settings::default() };
+        let sought = SearchGoal::words(REQUEST);
+        let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
+        let pursuit = pursuit.expect("a pursuit");
+        assert_eq!((pursuit.stopped, model.calls().len()), (Stopped::Enough, calls), "{:?}", pursuit.degraded);
+        assert_eq!(pursuit.queries[1].text, "aircraft registry");
+        assert!(pursuit.degraded.is_empty() && pursuit.ranking.is_sorted_by(|a, b| a.score >= b.score));
+        let titles: Vec<&str> = {
+            let found = &pursuit.trace.iterations[0].candidates.candidates;
+            let title = |id: &str| found.iter().find(|found| found.id == id).expect("a candidate").title.as_str();
+            pursuit.ranking.iter().take(8).map(|table| title(&table.id)).collect()
+        };
+        assert!(titles.is_sorted_by(|a, b| a >= b), "{titles:?}");
+        // What it is shown is quoted from the tables: titles, columns, descriptions.
+        let shown = &model.calls()[1].messages.last().expect("a question").content.clone();
+        assert!(shown.contains("\"columns\"") && shown.contains("\"description\""), "{shown}");
+    }
+}
+
+#[test]
+fn the_single_agent_goes_on_from_what_it_saw_and_by_rules_when_it_fails() {
+    let first = r#"{"sufficient": false, "missing": [], "reason": "at first", "queries": [{"text": "aircraft registry", "aim": ""}], "ranking": []}"#;
+    let more = r#"{"sufficient": false, "missing": ["tail number"], "reason": "no tail", "queries": [{"text": "tail numbers", "aim": ""}], "ranking": []}"#;
+    let done = r#"{"sufficient": true, "missing": [], "reason": "planes are there", "queries": [], "ranking": []}"#;
+    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(more), Ok(done)]);
+    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 2, 3));
+    assert!(asked[1].contains("rounds_left: 2") && asked[2].contains("tail numbers"), "{}", asked[2]);
+    assert_eq!(pursuit.trace.iterations[1].plan.queries[0].text, "tail numbers");
     assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+    let wrong = r#"{"sufficient": true, "missing": [], "reason": "x", "queries": [], "ranking": ["c99"]}"#;
+    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(wrong), Ok(wrong)]);
+    assert_eq!(asked.len(), 3);
+    assert_eq!(
+        (pursuit.degraded[0].component.as_str(), ids(&pursuit)[0]),
+        ("evaluator", "transport/nyc2013/planes_faa")
+    );
 }
 
 #[test]
@@ -96,15 +202,15 @@ fn plans_that_break_their_contract_are_replaced() {
     ];
     let by_rules = plain(REQUEST, &Settings::default());
     for answer in wrong {
-        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(answer), Ok(answer), Ok(ENOUGH)]);
+        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(answer), Ok(answer), Ok(ENOUGH), Ok(UNRANKED)]);
         assert_eq!(pursuit.degraded.len(), 1, "{answer}: {:?}", pursuit.degraded);
         assert_eq!(pursuit.degraded[0].component, "planner");
         assert_eq!(pursuit.trace.iterations[0].plan, by_rules.trace.iterations[0].plan);
         assert_eq!(pursuit.trace.iterations[0].report.reason, "planes are there");
     }
     // One that is put right when asked again counts.
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(wrong[0]), Ok(PLAN), Ok(ENOUGH)]);
-    assert!(pursuit.degraded.is_empty() && asked.len() == 3);
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(wrong[0]), Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
+    assert!(pursuit.degraded.is_empty() && asked.len() == 4);
 }
 
 #[test]
@@ -117,7 +223,7 @@ fn verdicts_that_break_their_contract_are_replaced() {
         r#"{"sufficient": true, "missing": [], "reason": ""}"#,
     ] {
         let plan = format!(r#"{{"queries": [{{"text": "{REQUEST}", "aim": ""}}], "must_have": []}}"#);
-        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(&plan), Ok(answer), Ok(answer)]);
+        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(&plan), Ok(answer), Ok(answer), Ok(UNRANKED)]);
         assert_eq!(pursuit.degraded[0].component, "evaluator", "{answer}");
         assert_eq!(pursuit.trace.iterations[0].report.sufficient, by_rules.trace.iterations[0].report.sufficient);
     }

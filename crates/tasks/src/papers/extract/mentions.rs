@@ -153,6 +153,7 @@ impl Mentions {
             }
             found.into_iter().for_each(|name| mentions.add(&sentence, name));
         }
+        introduced.add_forms(lines, known);
         for (number, line) in lines.iter().filter(|_| !introduced.names.is_empty()) {
             for hit in introduced.gazetteer.find(line.text) {
                 let name = Named {
@@ -414,6 +415,23 @@ impl Called {
         if !is_known && !is_technical(name) && self.names.len() < MAX_PATTERNS {
             self.gazetteer.add(name, self.names.len(), false);
             self.names.push(name.to_string());
+        }
+    }
+
+    /// Adds short and long forms that the document gives for these names: they are the same names.
+    fn add_forms(&mut self, lines: &Lines<'_>, known: &KnownDatasets) {
+        if self.names.is_empty() {
+            return;
+        }
+        for (short, long) in lines.iter().flat_map(|(_, line)| patterns::short_forms(line.text)) {
+            let of_long = long.iter().find_map(|long| self.gazetteer.exact(long));
+            let spelled = long.iter().rfind(|long| patterns::spells(long, short));
+            let is_free = |name: &str, own: &Self| known.named(name).is_none() && own.gazetteer.exact(name).is_none();
+            match (of_long, self.gazetteer.exact(short), spelled) {
+                (Some(place), _, _) if is_free(short, self) => self.gazetteer.add(short, place, false),
+                (None, Some(place), Some(long)) if is_free(long, self) => self.gazetteer.add(long, place, false),
+                _ => {}
+            }
         }
     }
 }

@@ -28,7 +28,8 @@ mod tasks;
 
 pub use extraction_file::StoredExtraction;
 pub use known::{KnownDatasets, KnownRecord};
-pub use model::{ExtractionModel, NotExtracted};
+pub use model::{ExtractionModel, NotExtracted, extract_by};
+pub(crate) use patterns::is_roman;
 pub use relevance::Relevance;
 
 use super::document::Document;
@@ -38,7 +39,9 @@ use mentions::{Mention, Mentions};
 use relevance::relevance;
 
 /// The version of the rules: documents extracted by another version are extracted again.
-pub const EXTRACTOR: &str = "rules@2";
+pub const EXTRACTOR: &str = "rules@3";
+/// Other names of a dataset that are kept.
+const MOST_OTHER_NAMES: usize = 4;
 
 /// The datasets and tasks of `document`; without tasks if it uses no datasets.
 pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
@@ -56,6 +59,7 @@ pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
         let kept = score::used(&mentions);
         found.tasks = tasks::tasks(&lines, &kept);
     }
+    add_other_names(&mut found.tasks, &lines);
     found.bounded()
 }
 
@@ -70,10 +74,31 @@ fn dataset(mention: &Mention, lines: &Lines<'_>) -> DatasetMention {
     let best = mention.best();
     DatasetMention {
         name: mention.name.clone(),
+        also: Vec::new(),
         description: mention.described.map(|line| lines.text(line).to_string()),
         sentence: best.map(|line| lines.text(line).to_string()),
         section: best.map(|line| lines.heading(line).to_string()).filter(|heading| !heading.is_empty()),
         record: mention.record.clone(),
+    }
+}
+
+/// Adds to each dataset the other name that the document gives for it: of a long one its short form, of a short one the long.
+fn add_other_names(tasks: &mut [ExtractedTask], lines: &Lines<'_>) {
+    let forms: Vec<(&str, Vec<&str>)> = lines.iter().flat_map(|(_, line)| patterns::short_forms(line.text)).collect();
+    for mention in tasks.iter_mut().flat_map(|task| &mut task.datasets) {
+        let own = gazetteer::loose_key(&mention.name);
+        let is_own = |name: &&str| gazetteer::loose_key(name) == own;
+        for (short, long) in &forms {
+            let other = match (is_own(short), long.iter().any(|long| is_own(&long))) {
+                (true, _) => long.iter().rfind(|long| patterns::spells(long, short)),
+                (_, true) => Some(short),
+                _ => None,
+            };
+            let Some(other) = other.filter(|other| !is_own(other)) else { continue };
+            if mention.also.len() < MOST_OTHER_NAMES && !mention.also.iter().any(|known| known == other) {
+                mention.also.push((*other).to_string());
+            }
+        }
     }
 }
 

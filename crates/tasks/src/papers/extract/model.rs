@@ -50,6 +50,9 @@ const GATE_TOKENS: u32 = 60;
 const PAIRS_TOKENS: u32 = 2_400;
 const KEYWORDS_TOKENS: u32 = 900;
 
+/// The prompts of the three steps.
+const STEPS: [PromptUse; 3] = [PromptUse::ExtractGate, PromptUse::ExtractPairs, PromptUse::ExtractKeywords];
+
 /// A language model as a reader of documents.
 pub struct ExtractionModel<'a> {
     chat: &'a dyn Chat,
@@ -106,9 +109,7 @@ impl<'a> ExtractionModel<'a> {
 
     /// The model and the three prompts with their versions; documents extracted with another id are extracted again.
     pub fn id(&self) -> String {
-        const STEPS: [PromptUse; 3] = [PromptUse::ExtractGate, PromptUse::ExtractPairs, PromptUse::ExtractKeywords];
-        let prompts = STEPS.map(|of| self.prompts.of(of).id());
-        format!("{} {}", self.chat.id(), prompts.join(" "))
+        format!("{} {}", self.chat.id(), STEPS.map(|of| self.prompts.of(of).id()).join(" "))
     }
 
     /// Calls and tokens used so far.
@@ -124,24 +125,38 @@ impl<'a> ExtractionModel<'a> {
         self.budget.allowed().map_err(|trouble| NotExtracted { trouble, is_refused: false })?;
         // One per document: a failure for one is retried for the next.
         let model = LanguageModel::new(self.chat, self.prompts, self.limits, self.cache);
-        let lines = Lines::of(document);
-        let read = Reading { model: &model, document, lines: &lines, known }.tasks();
+        let read = extract_by(&model, document, known);
         let trouble = read.as_ref().err().map(Unanswered::to_string);
         self.budget.settle(model.spent(), trouble.as_deref());
         let refused = |unanswered: Unanswered| NotExtracted {
             trouble: unanswered.to_string(),
             is_refused: matches!(unanswered, Unanswered::Contract(_)),
         };
-        Ok(Extraction {
-            document: document.id.clone(),
-            title: document.title.clone(),
-            year: document.year.map(i32::from),
-            text: lines.summary(),
-            tasks: read.map_err(refused)?,
-            extractor: self.id(),
-        }
-        .bounded())
+        read.map_err(refused)
     }
+}
+
+/// The datasets and tasks of `document` as `model` reads it, each with a sentence that names it.
+///
+/// # Errors
+/// [`Unanswered`], also for an answer that adds to the document.
+pub fn extract_by(
+    model: &LanguageModel<'_>,
+    document: &Document,
+    known: &KnownDatasets,
+) -> Result<Extraction, Unanswered> {
+    let lines = Lines::of(document);
+    let mut tasks = Reading { model, document, lines: &lines, known }.tasks()?;
+    super::add_other_names(&mut tasks, &lines);
+    let found = Extraction {
+        document: document.id.clone(),
+        title: document.title.clone(),
+        year: document.year.map(i32::from),
+        text: lines.summary(),
+        tasks,
+        extractor: format!("{} {}", model.id(), STEPS.map(|of| model.prompt_id(of)).join(" ")),
+    };
+    Ok(found.bounded())
 }
 
 impl Reading<'_, '_> {
@@ -332,6 +347,7 @@ impl Reading<'_, '_> {
     fn extracted(&self, task: Task, named: ReportedTask) -> ExtractedTask {
         let mention = |pair: Pair| DatasetMention {
             name: pair.found.name,
+            also: Vec::new(),
             description: pair.description,
             sentence: Some(self.lines.text(pair.line).to_string()),
             section: Some(self.lines.heading(pair.line).to_string()).filter(|heading| !heading.is_empty()),

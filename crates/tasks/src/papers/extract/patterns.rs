@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::cues::is_dataset_word;
+use lakeward_core::text::letters_and_digits;
 
 /// Maximum number of words of a name.
 const MAX_WORDS: usize = 5;
@@ -55,11 +56,20 @@ pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usiz
             continue;
         }
         if let Some(span) = name_before(line, &words[..place], is_ordinary) {
-            found.push(span);
+            found.push(spelled_out(line, span).unwrap_or(span));
         }
     }
     found.extend(numbered(&words));
     found
+}
+
+/// The whole of a long name with the same end that a short form in the line stands for, however many words it has.
+fn spelled_out(line: &str, (start, end): (usize, usize)) -> Option<(usize, usize)> {
+    let at = |text: &str| text.as_ptr() as usize - line.as_ptr() as usize;
+    short_forms(line).into_iter().find_map(|(short, long)| {
+        let whole = long.into_iter().rfind(|long| spells(long, short))?;
+        (at(whole) <= start && at(whole) + whole.len() == end).then_some((at(whole), end))
+    })
 }
 
 /// The name at the end of `words`, skipping one bracket and one lower-case word.
@@ -141,21 +151,23 @@ fn numbered<'a>(words: &'a [Word<'_>]) -> impl Iterator<Item = (usize, usize)> +
     found.map(|word| (word.start, word.start + word.text.len()))
 }
 
-/// Short forms that `line` introduces after long names, `Open Flock Count (OFC)`: the short form, and each candidate for the long
-/// name in the words before it, longest first.
+/// Short forms that `line` introduces after long names, `Open Flock Count (OFC)`, or explains, `OFC (Open Flock Count)`: the short form,
+/// and each candidate for the long name, longest first.
 pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found = Vec::new();
     for (open, _) in line.match_indices('(') {
         let Some(close) = line[open..].find(')') else { break };
         let inside = line[open + 1..open + close].trim();
         let short = inside.strip_suffix('s').unwrap_or(inside);
-        let is_short = (2..=8).contains(&short.len())
-            && short.starts_with(|letter: char| letter.is_ascii_uppercase())
-            && short.bytes().all(|byte| byte.is_ascii_alphabetic());
-        if !is_short {
+        let before = line[..open].trim_end();
+        if !is_short(short) {
+            let start = before.rfind([' ', '\t', '(', '"']).map_or(0, |at| at + 1);
+            let explained = &before[start..];
+            if is_short(explained) && inside.contains(' ') && spells(inside, explained) {
+                found.push((explained, vec![inside]));
+            }
             continue;
         }
-        let before = line[..open].trim_end();
         let mut starts: Vec<usize> = Vec::new();
         let mut rest = before;
         while starts.len() < MAX_LONG_WORDS {
@@ -177,16 +189,44 @@ pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-/// Whether `short` is made of the initials of `long`, with or without its small words, or of its capitals.
+/// Whether a word may be a short form: `OFC`, `FLOCK-III`.
+fn is_short(word: &str) -> bool {
+    (2..=12).contains(&word.len())
+        && word.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether `short` is made of the initials of `long` or of its last words.
 fn has_initials(long: &str, short: &str) -> bool {
+    let short = letters_and_digits(short).to_lowercase();
+    initials_of(long).iter().any(|form| form.ends_with(&short))
+}
+
+/// Whether `short` is made of the initials of all of `long`.
+pub fn spells(long: &str, short: &str) -> bool {
+    initials_of(long).contains(&letters_and_digits(short).to_lowercase())
+}
+
+/// The initials of a name in lower case: with and without its small words, and its capitals; numbers, Roman ones too, are kept whole.
+fn initials_of(long: &str) -> [String; 3] {
     let words = || long.split([' ', '-']).filter(|word| !word.is_empty());
     let is_small = |word: &&str| INSIDE.contains(word) || *word == "for";
-    let forms: [String; 3] = [
-        words().filter_map(|word| word.chars().next()).collect(),
-        words().filter(|word| !is_small(word)).filter_map(|word| word.chars().next()).collect(),
-        long.chars().filter(|letter| letter.is_uppercase()).collect(),
-    ];
-    forms.iter().any(|form| form.eq_ignore_ascii_case(short) || form.to_lowercase().ends_with(&short.to_lowercase()))
+    let is_number = |word: &str| is_roman(word) || word.bytes().all(|byte| byte.is_ascii_digit());
+    let initial = |word: &str| match is_number(word) {
+        true => word.to_lowercase(),
+        false => word.chars().next().map(|letter| letter.to_lowercase().collect()).unwrap_or_default(),
+    };
+    [
+        words().map(initial).collect(),
+        words().filter(|word| !is_small(word)).map(initial).collect(),
+        long.chars().filter(|letter| letter.is_uppercase()).flat_map(char::to_lowercase).collect(),
+    ]
+}
+
+/// `II`, `IV`: a Roman number of two letters or more, as names of editions have it.
+pub fn is_roman(word: &str) -> bool {
+    word.len() >= 2 && word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X'))
 }
 
 #[cfg(test)]
@@ -206,6 +246,9 @@ mod tests {
         assert_eq!(names("dataset"), [""; 0]);
         assert!(short_forms("the Open Flock Count (OFC)")[0].1.contains(&"Open Flock Count"));
         assert!(short_forms("Open (see below) (X").is_empty());
+        let forms = short_forms("the Open Market for Intensive Flocks III (OMIF-III)");
+        assert!(spells(forms[0].1[0], forms[0].0), "{forms:?}");
+        assert_eq!(short_forms("on OFC (Open Flock Count) and X (see Y)"), [("OFC", vec!["Open Flock Count"])]);
     }
 
     #[test]

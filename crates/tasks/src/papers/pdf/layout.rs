@@ -1,6 +1,7 @@
 //! From the pieces of a page to its lines in reading order.
 //!
-//! Typesetting programs write one column after the other, and that order is kept. If a page often jumps up within a column,
+//! Typesetting programs write one column after the other, and that order is kept. Where two columns are drawn row by row across their
+//! gutter, the left one is read first. If a page often jumps up within a column,
 //! its order is unreliable, and the page is cut along its widest white gaps instead (the recursive XY-cut of
 //! Nagy and Seth, ICPR 1984).
 
@@ -29,7 +30,7 @@ const MAX_JUMPS: f64 = 0.15;
 
 /// The lines of a page, in reading order.
 pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
-    let lines = joined(pieces);
+    let lines = joined(unwoven(pieces));
     let jumps = lines.windows(2).filter(|pair| jumps_up(&pair[0], &pair[1])).count();
     if jumps as f64 <= MAX_JUMPS * lines.len() as f64 {
         return as_read(lines);
@@ -38,6 +39,59 @@ pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     let mut ordered = Vec::with_capacity(pieces.len());
     cut(&mut pieces, 0, &mut ordered);
     as_read(joined(ordered))
+}
+
+/// The pieces with columns that are drawn row by row one after the other, as far as rows keep to the same two columns.
+fn unwoven(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut rows: Vec<Vec<Piece>> = Vec::new();
+    for piece in pieces {
+        match rows.last_mut() {
+            Some(row) if (piece.y - row[0].y).abs() < 0.4 * piece.size.max(row[0].size) => row.push(piece),
+            _ => rows.push(vec![piece]),
+        }
+    }
+    let turned = rows.iter().flatten().any(|piece| piece.text.chars().any(direction::is_right_to_left));
+    let Some(gutter) = gutter(&rows).filter(|_| !turned) else { return rows.concat() };
+    let (mut ordered, mut right): (Vec<Piece>, Vec<Piece>) = (Vec::new(), Vec::new());
+    for row in rows {
+        // What crosses the gutter, as a title does, ends the columns above it.
+        if row.iter().any(|piece| piece.left < gutter && piece.right > gutter) {
+            ordered.append(&mut right);
+            ordered.extend(row);
+            continue;
+        }
+        let (of_left, of_right): (Vec<Piece>, Vec<Piece>) = row.into_iter().partition(|piece| piece.left < gutter);
+        ordered.extend(of_left);
+        right.extend(of_right);
+    }
+    ordered.append(&mut right);
+    ordered
+}
+
+/// Where the right one of two columns begins whose rows are drawn across both: at the same place in most rows, both columns as wide as
+/// text and not as the cells of a table.
+fn gutter(rows: &[Vec<Piece>]) -> Option<f64> {
+    const MIN_GAP: f64 = 0.9;
+    const MIN_ROWS: usize = 5;
+    const MIN_WIDTH: f64 = 10.0;
+    // Of each row the widest gap: the left edge behind it, and the widths of both sides, in units of the type size.
+    let split = |row: &Vec<Piece>| {
+        let mut row: Vec<&Piece> = row.iter().collect();
+        row.sort_by(|a, b| a.left.total_cmp(&b.left));
+        let at = (1..row.len())
+            .max_by(|a, b| (row[*a].left - row[*a - 1].right).total_cmp(&(row[*b].left - row[*b - 1].right)))?;
+        let size = row[at].size.max(1.0);
+        let gap = row[at].left - row[at - 1].right;
+        let widths = [row[at - 1].right - row[0].left, row[row.len() - 1].right - row[at].left];
+        (gap >= MIN_GAP * size).then_some((row[at].left, widths.map(|width| width / size), size))
+    };
+    let splits: Vec<(f64, [f64; 2], f64)> = rows.iter().filter_map(split).collect();
+    let edge = median(splits.iter().map(|(edge, ..)| *edge));
+    let same: Vec<&(f64, [f64; 2], f64)> =
+        splits.iter().filter(|(at, _, size)| (at - edge).abs() < 0.5 * size).collect();
+    let wide = |side: usize| median(same.iter().map(|(_, widths, _)| widths[side])) >= MIN_WIDTH;
+    let enough = same.len() >= MIN_ROWS && 2 * same.len() >= rows.len();
+    (enough && wide(0) && wide(1)).then(|| same.iter().map(|(edge, ..)| *edge).fold(f64::INFINITY, f64::min))
 }
 
 /// Puts letters from visual order into reading order.
@@ -175,6 +229,33 @@ mod tests {
             .chain((0..8).map(|row| format!("r{row}")))
             .collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn columns_drawn_row_by_row_are_not_woven_into_each_other() {
+        let mut pieces = vec![Piece { right: 500.0, ..piece("title", 50.0, 760.0) }];
+        for row in 0..12 {
+            let y = 700.0 - 12.0 * f64::from(row);
+            // The gutter is narrower than what parts words of one line from a far cell.
+            pieces.push(Piece { right: 282.0, ..piece(&format!("l{row}"), 50.0, y) });
+            pieces.push(piece(&format!("r{row}"), 300.0, y));
+        }
+        for gutter in [300.0, 294.0] {
+            let mut pieces = pieces.clone();
+            pieces.iter_mut().filter(|piece| piece.left == 300.0).for_each(|piece| piece.left = gutter);
+            let found: Vec<String> = lines(pieces).into_iter().map(|line| line.text).collect();
+            let columns = (0..12).map(|row| format!("l{row}")).chain((0..12).map(|row| format!("r{row}")));
+            assert_eq!(
+                found,
+                std::iter::once("title".to_string()).chain(columns).collect::<Vec<_>>(),
+                "gutter at {gutter}"
+            );
+        }
+        // Cells of a table of few rows stay beside each other.
+        let cells = [("a", 50.0, 100.0), ("b", 300.0, 100.0), ("c", 50.0, 88.0), ("d", 300.0, 88.0)];
+        let table = cells.map(|(text, left, y)| Piece { right: left + 40.0, ..piece(text, left, y) });
+        let found: Vec<String> = lines(table.to_vec()).into_iter().map(|line| line.text).collect();
+        assert_eq!(found, ["a", "b", "c", "d"]);
     }
 
     #[test]
