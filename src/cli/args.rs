@@ -465,14 +465,14 @@ pub struct ModelCommand {
 pub enum OfModel {
     /// Print the model, what it may see, and how far its readings of requests are trusted.
     Show,
-    /// Let it read 60 labelled requests; what it gets right is its trust from then on, kept beside the index by model and prompt.
+    /// Put some 60 labelled items of each role to it; what it gets right is its trust from then on, kept beside the index by model and prompt.
     Check(CheckCommand),
 }
 
 #[derive(Debug, Args)]
 pub struct CheckCommand {
     /// Tokens of all questions and answers together, at most; what is left then counts as not answered.
-    #[arg(long, value_name = "N", default_value_t = 400_000)]
+    #[arg(long, value_name = "N", default_value_t = 500_000)]
     pub tokens: u64,
     /// Questions side by side.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]

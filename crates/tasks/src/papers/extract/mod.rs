@@ -89,7 +89,7 @@ fn add_other_names(tasks: &mut [ExtractedTask], lines: &Lines<'_>) {
         let own = gazetteer::loose_key(&mention.name);
         let is_own = |name: &&str| gazetteer::loose_key(name) == own;
         for (short, long) in &forms {
-            let other = match (is_own(short), long.iter().any(|long| is_own(&long))) {
+            let other = match (is_own(short), long.iter().any(&is_own)) {
                 (true, _) => long.iter().rfind(|long| patterns::spells(long, short)),
                 (_, true) => Some(short),
                 _ => None,
