@@ -74,8 +74,9 @@ impl Agent<'_> {
             && signals.operation.confidence < SURE
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || goes_on;
-        // Something of another table is wanted in so many words, perhaps for a model.
-        let asks = !added.is_empty() && probability >= SUSPECTED;
+        // Something of another table is wanted in so many words, perhaps for a model or beside a column that is named.
+        let beside = || turn.of(Role::Column).any(|span| span.columns.first().is_some());
+        let asks = !added.is_empty() && (probability >= SUSPECTED || beside());
         let is_sure = predicts(signals) || goes_on || asks;
         // "More examples for my model" asks for rows, whatever they are for.
         let wants_rows =
@@ -112,10 +113,17 @@ impl Agent<'_> {
         } else {
             (Vec::new(), 0.0)
         };
-        // Nor does a join give way that brings the column which the words name best.
+        // Nor does a join give way that brings the column which the words name best, unless that is all it does: made anew it repeats no row.
+        let brings_best = |wished: &RankedOperation| wished.kind.combines() && brings(wished, &named);
+        let only_joins = |wished: &RankedOperation| {
+            let steps = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
+            steps.skip(base.plan.relation.steps.len()).all(|step| matches!(step, Step::Join(_)))
+        };
         let overrules = named.first().is_some_and(|best| {
-            wished
-                .is_none_or(|wished| (asks || best.score > own) && !(wished.kind.combines() && brings(wished, &named)))
+            wished.is_none_or(|wished| match asks {
+                true => only_joins(wished) || !brings_best(wished),
+                false => best.score > own && !brings_best(wished),
+            })
         });
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
@@ -133,7 +141,9 @@ impl Agent<'_> {
             })
         };
         let other = match wished {
-            Some(wished) => !asks && !only_selects(wished) && !loses(wished)?,
+            Some(wished) => {
+                !asks && !only_selects(wished) && !loses(wished)? || !named.is_empty() && brings_best(wished)
+            }
             None => false,
         };
         if !is_sure || other {
@@ -176,7 +186,7 @@ impl Agent<'_> {
         (base, query, turn): (&Base<'_>, &QueryTable, &TurnReading),
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
-        let predicts = signals.intention.label == Intention::Prediction;
+        let predicts = signals.intention.probability(Intention::Prediction) >= SUSPECTED;
         let Some(first) = operations.first_mut().filter(|_| predicts) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;

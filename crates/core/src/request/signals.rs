@@ -31,10 +31,11 @@ impl<L: Copy + PartialEq> Ranked<L> {
 }
 
 impl<L: Label> Ranked<L> {
-    /// The geometric mean with what another model says, whose probabilities are in the order of the labels.
-    pub fn and(&self, other: &[f32]) -> Self {
+    /// The geometric mean with what another model says, whose probabilities are in the order of the labels and count `weight`, 0..=1.
+    pub fn and(&self, other: &[f32], weight: f64) -> Self {
         let other = |label: L| other.get(label.place()).map_or(0.0, |p| f64::from(*p));
-        Self::of(self.all.iter().map(|(label, p)| (*label, (p * other(*label)).sqrt())).collect())
+        let both = |(label, p): &(L, f64)| (*label, p.powf(1.0 - weight) * other(*label).powf(weight));
+        Self::of(self.all.iter().map(both).collect())
     }
 
     /// Labels with weights of at least 0, as probabilities.
