@@ -288,13 +288,17 @@ impl Agent<'_> {
             if matches!(&plan.relation.source, Input::Table(own) if wish.id.as_ref() == Some(own)) {
                 continue;
             }
+            if wish.how == How::Union && appended {
+                continue;
+            }
+            let by_words = &self.found_for(wish)?;
             let found = match wish.how {
-                How::Union if appended => continue,
-                How::Source => self.other_source(session, &plan, wish, text)?,
-                How::Semi | How::Anti => self.to_join(wish, at_hand, text, partners)?,
+                How::Source => self.other_source(session, &plan, (wish, by_words), text)?,
+                How::Semi | How::Anti => self.to_join((wish, by_words), at_hand, text, partners)?,
                 How::Join | How::Union => {
-                    let join = || self.to_join(&TableWish { how: How::Join, ..wish.clone() }, at_hand, text, partners);
-                    let append = || self.to_append(session, &plan, wish, text, supplements);
+                    let joined = TableWish { how: How::Join, ..wish.clone() };
+                    let join = || self.to_join((&joined, by_words), at_hand, text, partners);
+                    let append = || self.to_append(session, &plan, (wish, by_words), text, supplements);
                     let (first, other) = match wish.how {
                         How::Union => (append()?, &join as &dyn Fn() -> Result<Option<Chosen>>),
                         _ => (join()?, &append as _),

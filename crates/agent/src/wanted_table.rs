@@ -51,6 +51,9 @@ const GRAIN_DEPTH: usize = 20;
 /// Alternatives looked at for a table to append.
 const UNION_DEPTH: usize = 60;
 
+/// Tables with their scores as shares of the best one's.
+pub(super) type Found = BTreeMap<String, f64>;
+
 /// What a chosen table does to a plan.
 pub(super) enum Next {
     Step(Box<Step>),
@@ -91,12 +94,11 @@ impl Agent<'_> {
     /// A damaged index.
     pub(super) fn to_join<'a>(
         &self,
-        wish: &TableWish,
+        (wish, found): (&TableWish, &Found),
         at_hand: Option<AtHand<'_>>,
         text: &str,
         partners: &'a [Scored],
     ) -> Result<Option<Chosen>> {
-        let found = self.found_for(wish)?;
         let by_keys = match at_hand {
             Some(AtHand { table, .. }) => self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?,
             None => BTreeMap::new(),
@@ -242,7 +244,7 @@ impl Agent<'_> {
     }
 
     /// What a search for the words of a wish finds, each table with its score as a share of the best one's.
-    fn found_for(&self, wish: &TableWish) -> Result<BTreeMap<String, f64>> {
+    pub(super) fn found_for(&self, wish: &TableWish) -> Result<Found> {
         let words: Vec<&str> =
             std::iter::once(wish.words.as_str()).chain(wish.wanted.iter().map(String::as_str)).collect();
         let Some(found) = self.searched(words.join(" ").trim())? else { return Ok(BTreeMap::new()) };
@@ -262,11 +264,10 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        wish: &TableWish,
+        (wish, found): (&TableWish, &Found),
         text: &str,
     ) -> Result<Option<(f64, UnionAnswer)>> {
         let used: Vec<&Input> = plan.inputs();
-        let found = self.found_for(wish)?;
         let least = self.ranking.fit.least_alignment;
         let mut best: Option<(f64, f64, UnionAnswer)> = None;
         for answer in self.aligned(session, plan)? {
@@ -298,11 +299,11 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        wish: &TableWish,
+        (wish, found): (&TableWish, &Found),
         text: &str,
         supplements: &[&Candidate],
     ) -> Result<Option<Chosen>> {
-        let best = self.best_aligned(session, plan, wish, text)?;
+        let best = self.best_aligned(session, plan, (wish, found), text)?;
         let named = best.as_ref().map_or(0.0, |(named, _)| *named);
         let groups = plan.relation.steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
         let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
@@ -334,7 +335,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        wish: &TableWish,
+        wish: (&TableWish, &Found),
         text: &str,
     ) -> Result<Option<Chosen>> {
         let Some((_, answer)) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };

@@ -113,18 +113,11 @@ impl Agent<'_> {
         } else {
             (Vec::new(), 0.0)
         };
-        // Nor does a join give way that brings the column which the words name best, unless that is all it does: made anew it repeats no row.
+        // Nor does a join give way that brings the column which the words name best.
         let brings_best = |wished: &RankedOperation| wished.kind.combines() && brings(wished, &named);
-        let only_joins = |wished: &RankedOperation| {
-            let steps = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
-            steps.skip(base.plan.relation.steps.len()).all(|step| matches!(step, Step::Join(_)))
-        };
-        let overrules = named.first().is_some_and(|best| {
-            wished.is_none_or(|wished| match asks {
-                true => only_joins(wished) || !brings_best(wished),
-                false => best.score > own && !brings_best(wished),
-            })
-        });
+        let overrules = named
+            .first()
+            .is_some_and(|best| wished.is_none_or(|wished| (asks || best.score > own) && !brings_best(wished)));
         if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
             return Ok(Some(found));
         }
