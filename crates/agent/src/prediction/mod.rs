@@ -75,7 +75,8 @@ impl Agent<'_> {
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || goes_on;
         // Something of another table is wanted in so many words, perhaps for a model or beside a column that is named.
-        let beside = || turn.of(Role::Column).any(|span| span.columns.first().is_some());
+        let is_join = signals.operation.label == OperationKind::Join;
+        let beside = || is_join && turn.of(Role::Column).any(|span| !span.columns.is_empty());
         let asks = !added.is_empty() && (probability >= SUSPECTED || beside());
         let is_sure = predicts(signals) || goes_on || asks;
         // "More examples for my model" asks for rows, whatever they are for.

