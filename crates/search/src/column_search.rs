@@ -189,7 +189,7 @@ pub fn search(
     in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options, None))
 }
 
-/// The `k` columns of `among` that hold what `text` says best, however many of one table.
+/// The `k` columns of the tables `among` that hold what `text` says best, itself or with a synonym, however many of one table.
 ///
 /// # Errors
 /// Those of [`search`].
@@ -200,7 +200,7 @@ pub fn search_among(
     options: &SearchOptions<'_>,
     among: &[TableRef],
 ) -> Result<Vec<ColumnAnswer>> {
-    search_in_words(index, embedder, text, options, Some(among))
+    in_all_wordings(index, text, options.k, |text| search_in_words(index, embedder, text, options, Some(among)))
 }
 
 fn search_in_words(
@@ -216,7 +216,8 @@ fn search_in_words(
     let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
     let weights = &options.weights.columns;
     let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, (&tables, among), weights)?;
-    let encoded = if among.is_some() { LOOKED_AT } else { ENCODED };
+    // Fewer columns than a lake has, of which any may be meant.
+    let encoded = if among.is_some() { 2 * ENCODED } else { ENCODED };
     read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found, encoded);
     ranked.iter_mut().for_each(|column| column.score = weights.score(&column.features));
     ranked.sort_by(order);

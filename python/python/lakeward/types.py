@@ -686,7 +686,7 @@ class Ranked:
     label: str
     """The most probable label."""
     confidence: float
-    """Its probability, 0..=1, calibrated on held-out labelled requests."""
+    """Its probability, 0..=1; on requests of others the expected calibration error is .05 to .08."""
     all: tuple[tuple[str, float], ...]
     """All labels with their probabilities, most probable first."""
 

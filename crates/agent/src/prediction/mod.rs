@@ -1,7 +1,7 @@
 //! "I want to predict X": the joins that add what goes with X, or what the words name, to the table at hand, at one row a key, with what
 //! each adds to a model.
 //!
-//! Columns that the words name are those that a search for columns finds best for them and that share keys with the table; they are asked for,
+//! Columns that the words name are those that a search finds best for them among the tables that share keys with the one at hand; they are asked for,
 //! so they are added whatever they add to a model, unless they know what is to be predicted. Words that name none ask for whatever helps.
 
 mod named;
@@ -105,21 +105,20 @@ impl Agent<'_> {
                 Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
                 Some(_) => doubtful || said.is_some(),
             };
-        let (named, own) = if may_overrule {
+        let named = if may_overrule {
             let rest =
                 |text: &str| target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
             let phrases: Vec<String> = phrases(text, &added).into_iter().map(rest).collect();
-            let (named, own) = self.columns_named((&phrases, !added.is_empty()), base, query, (target, partners))?;
-            (self.joinable(session, named, query, target, partners)?, own)
+            let named = self.columns_named((&phrases, !added.is_empty()), base, query, (target, partners))?;
+            self.joinable(session, named, query, target, partners)?
         } else {
-            (Vec::new(), 0.0)
+            Vec::new()
         };
         // Nor does a join give way that brings the column which the words name best.
         let brings_best = |wished: &RankedOperation| wished.kind.combines() && brings(wished, &named);
-        let overrules = named
-            .first()
-            .is_some_and(|best| wished.is_none_or(|wished| (asks || best.score > own) && !brings_best(wished)));
-        if overrules && let Some(found) = self.add_named(session, &named, base, query, target)? {
+        if !wished.is_some_and(brings_best)
+            && let Some(found) = self.add_named(session, &named, base, query, target)?
+        {
             return Ok(Some(found));
         }
         let Some(target) = target else {

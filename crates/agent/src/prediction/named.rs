@@ -21,7 +21,7 @@ use lakeward_search::join::ColumnPair;
 use lakeward_search::text_search::SearchOptions;
 use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 
-/// The score of a column that words name, at least; what only says that something is to be predicted stays below.
+/// The score of a column that words name, at least.
 const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
@@ -64,15 +64,15 @@ pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
 }
 
 impl Agent<'_> {
-    /// The columns of tables that share keys with the table at hand which one of the phrases names better than it does a column at hand, best
-    /// first; `own` says for which columns at hand.
+    /// The columns of tables that share keys with the table at hand which one of the `phrases` names, best first: what is wanted of other tables
+    /// `elsewhere`, else better than it names a column at hand. Columns called as a key at hand, or with a single value, are none.
     pub(super) fn columns_named(
         &self,
-        (phrases, said): (&[String], bool),
+        (phrases, elsewhere): (&[String], bool),
         base: &Base<'_>,
         query: &QueryTable,
         (target, partners): (Option<usize>, &[Scored]),
-    ) -> Result<(Vec<Named>, f64)> {
+    ) -> Result<Vec<Named>> {
         let columns = &query.entry.profile.columns;
         let keys = join_keys::keys(columns);
         let key_names: Vec<&str> = keys.iter().flatten().map(|place| columns[*place].name.as_str()).collect();
@@ -96,16 +96,14 @@ impl Agent<'_> {
         among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
         let mut best: HashMap<ColumnRef, Named> = HashMap::new();
-        let mut of_own = 0.0f64;
         for phrase in phrases {
             let mut own_score = 0.0f64;
             let answers = column_search::search_among(self.index, self.embedder, phrase, &options, &among)?;
-            for answer in answers.iter().filter(|_| !said) {
+            for answer in answers.iter().filter(|_| !elsewhere) {
                 if own == Some(answer.table.as_str()) && (phrases.len() > 1 || target != Some(&answer.column)) {
                     own_score = own_score.max(answer.score);
                 }
             }
-            of_own = of_own.max(own_score);
             for answer in answers {
                 if answer.distinct < 2 {
                     continue;
@@ -131,7 +129,7 @@ impl Agent<'_> {
         let mut named: Vec<Named> = best.into_values().collect();
         named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
         named.truncate(LOOKED_AT);
-        Ok((named, of_own))
+        Ok(named)
     }
 
     /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.

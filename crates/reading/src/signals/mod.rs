@@ -1,7 +1,7 @@
 //! The operation that a request asks for and the intention behind it, each with a calibrated confidence, without a language
 //! model: a linear classifier over words, letters and cue phrases ([`features`], [`cues`]), trained on the labelled requests of
 //! `labels/` ([`training`]) and shipped in the binary ([`classifier`]), tempered by the turns before ([`context`]); and the reader of turns,
-//! which learned from the same requests. The two err differently: what is told is the geometric mean of their probabilities.
+//! which learned from the same requests. The two err differently: what is told is the weighted geometric mean of their probabilities.
 //!
 //! All of it knows English only.
 
@@ -20,7 +20,7 @@ use lakeward_core::request::{Demand, Intention, OperationKind};
 pub use lakeward_core::request::{Ranked, Signals};
 
 /// How much the reader counts beside the linear classifier: of .3, .5 and .7 the best on each of two sets of requests by others, so that each confirms
-/// what the other would choose (eval/turns.md).
+/// what the other would choose (labels/README.md).
 const READER: f64 = 0.3;
 
 /// Operation and intention of `text` after the turns before it. Any text is accepted; only its first 20,000 characters are read.

@@ -173,7 +173,8 @@ pub fn search(
     })
 }
 
-/// The tables whose keys a table shares: enough of the sampled ones to compare a column with its, and at least `least` of them (0..=1).
+/// The tables whose keys a table shares, in the order of the index: enough of the sampled ones to compare a column with its, and at least
+/// `least` of them (0..=1).
 ///
 /// # Errors
 /// [`Error::Usage`] if the table has no key, or no other column; those of reading its file; [`Error::DamagedIndex`] if an index file is
@@ -207,6 +208,8 @@ pub fn reachable(index: &LakeIndex, query: &QueryTable, least: f64) -> Result<Ve
             tables.extend(found.into_iter().flatten());
         }
     }
+    tables.sort_unstable();
+    tables.dedup();
     Ok(tables)
 }
 
