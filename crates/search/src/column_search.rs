@@ -186,10 +186,11 @@ pub fn search(
     options: &SearchOptions<'_>,
 ) -> Result<Vec<ColumnAnswer>> {
     let text = held(text);
-    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options, None))
+    in_all_wordings(index, &text, options.k, |text| search_in_words(index, embedder, text, options, (None, ENCODED)))
 }
 
-/// The `k` columns of the tables `among` that hold what `text` says best, itself or with a synonym, however many of one table.
+/// The `k` columns of the tables `among` that hold what `text` says best, itself or with a synonym, however many of one table. Of the best by
+/// other evidence `read` different texts are read as sentences, which is nearly all of the time.
 ///
 /// # Errors
 /// Those of [`search`].
@@ -198,9 +199,9 @@ pub fn search_among(
     embedder: &dyn Embedder,
     text: &str,
     options: &SearchOptions<'_>,
-    among: &[TableRef],
+    (among, read): (&[TableRef], usize),
 ) -> Result<Vec<ColumnAnswer>> {
-    in_all_wordings(index, text, options.k, |text| search_in_words(index, embedder, text, options, Some(among)))
+    in_all_wordings(index, text, options.k, |text| search_in_words(index, embedder, text, options, (Some(among), read)))
 }
 
 fn search_in_words(
@@ -208,7 +209,7 @@ fn search_in_words(
     embedder: &dyn Embedder,
     text: &str,
     options: &SearchOptions<'_>,
-    among: Option<&[TableRef]>,
+    (among, encoded): (Option<&[TableRef]>, usize),
 ) -> Result<Vec<ColumnAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
@@ -216,8 +217,6 @@ fn search_in_words(
     let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
     let weights = &options.weights.columns;
     let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, (&tables, among), weights)?;
-    // Fewer columns than a lake has, of which any may be meant.
-    let encoded = if among.is_some() { 2 * ENCODED } else { ENCODED };
     read(text_encoder(index, embedder).unwrap_or(embedder), text, &mut ranked, &found, encoded);
     ranked.iter_mut().for_each(|column| column.score = weights.score(&column.features));
     ranked.sort_by(order);
@@ -458,7 +457,7 @@ impl<'q> Found<'q> {
     }
 }
 
-/// Adds to the best `columns`, in their order, what reading them as sentences says, until [`ENCODED`] different texts were read.
+/// Adds to the best `columns`, in their order, what reading them as sentences says, until `encoded` different texts were read.
 fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Found<'_>, encoded: usize) {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut texts: Vec<usize> = Vec::new();

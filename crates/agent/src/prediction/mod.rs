@@ -79,9 +79,12 @@ impl Agent<'_> {
         let beside = || is_join && turn.of(Role::Column).any(|span| !span.columns.is_empty());
         let asks = !added.is_empty() && (probability >= SUSPECTED || beside());
         let is_sure = predicts(signals) || goes_on || asks;
-        // "More examples for my model" asks for rows, whatever they are for.
-        let wants_rows =
-            !asks && signals.operation.label == OperationKind::Union && signals.operation.confidence >= SURE;
+        // "More examples for my model" asks for rows, whatever they are for; "of the same day" does not.
+        let has_key = turn.of(Role::Key).next().is_some();
+        let wants_rows = !asks
+            && !has_key
+            && signals.operation.label == OperationKind::Union
+            && signals.operation.confidence >= SURE;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
         let keeps_rows =
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
@@ -167,8 +170,8 @@ impl Agent<'_> {
         Ok(has || plan.relation.steps.iter().any(figure))
     }
 
-    /// What a turn for a prediction proposes first, made such that it neither repeats rows nor loses the column that is named to be predicted;
-    /// returns what was changed.
+    /// What a turn for a prediction, or for columns of other tables, proposes first, made such that it neither repeats rows nor loses the column
+    /// that is named to be predicted; returns what was changed.
     ///
     /// # Errors
     /// Those of previewing plans.
@@ -180,10 +183,11 @@ impl Agent<'_> {
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
         let predicts = signals.intention.probability(Intention::Prediction) >= SUSPECTED;
-        let Some(first) = operations.first_mut().filter(|_| predicts) else { return Ok(Vec::new()) };
+        let adds = turn.of(Role::Add).next().is_some();
+        let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;
-        let target = target_said(turn, text, columns).map(|place| columns[place].name.as_str());
+        let target = target_said(turn, text, columns).filter(|_| predicts).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let refused = if has(&base.plan)? && !has(&plan)? {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())

@@ -27,6 +27,11 @@ const NAMED: f64 = 0.25;
 const NAMED_TOO: f64 = 0.9;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
+/// Clauses that are looked up where no words were read as what is wanted: those that say most.
+const CLAUSES: usize = 3;
+/// Texts of columns that are read for all phrases of a request, and at least for each.
+const READ: usize = 24;
+const READ_EACH: usize = 12;
 /// Share of the sampled keys that a table has for its columns to be looked at.
 const SHARED: f64 = 0.1;
 /// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
@@ -59,7 +64,10 @@ pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
         clauses.push(text[start..end].trim());
         start = next;
     }
-    clauses.retain(|clause| clause.split_whitespace().any(|word| !is_function_word(&word.to_lowercase())));
+    let says = |clause: &str| clause.split_whitespace().filter(|word| !is_function_word(&word.to_lowercase())).count();
+    clauses.retain(|clause| says(clause) > 0);
+    clauses.sort_by_key(|clause| std::cmp::Reverse(says(clause)));
+    clauses.truncate(CLAUSES);
     clauses
 }
 
@@ -96,9 +104,10 @@ impl Agent<'_> {
         among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
         let mut best: HashMap<ColumnRef, Named> = HashMap::new();
+        let read = (READ / phrases.len().max(1)).max(READ_EACH);
         for phrase in phrases {
             let mut own_score = 0.0f64;
-            let answers = column_search::search_among(self.index, self.embedder, phrase, &options, &among)?;
+            let answers = column_search::search_among(self.index, self.embedder, phrase, &options, (&among, read))?;
             for answer in answers.iter().filter(|_| !elsewhere) {
                 if own == Some(answer.table.as_str()) && (phrases.len() > 1 || target != Some(&answer.column)) {
                     own_score = own_score.max(answer.score);

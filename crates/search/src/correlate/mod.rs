@@ -10,6 +10,7 @@ mod answer;
 mod statistic;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -183,11 +184,18 @@ pub fn reachable(index: &LakeIndex, query: &QueryTable, least: f64) -> Result<Ve
     let columns = &query.entry.profile.columns;
     let keys = join_keys::keys(columns);
     let is_value = |place: &usize| target_column(columns, *place).is_ok();
+    // The value is read along and not looked at: keys that can have the same one are read together.
+    let mut read: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+    let of_no_key = (0..columns.len()).filter(|place| !keys.iter().flatten().any(|key| key == place)).find(is_value);
+    for key in keys {
+        let other = || (0..columns.len()).filter(|place| !key.contains(place)).find(is_value);
+        if let Some(value) = of_no_key.or_else(other) {
+            read.entry(value).or_default().push(key);
+        }
+    }
     let mut tables = Vec::new();
-    for key in &keys {
-        // The value is read along and not looked at.
-        let Some(value) = (0..columns.len()).filter(|place| !key.contains(place)).find(is_value) else { continue };
-        let bases = base_keys(query, target_column(columns, value)?, std::slice::from_ref(key))?;
+    for (value, keys) in read {
+        let bases = base_keys(query, target_column(columns, value)?, &keys)?;
         for (place, segment) in (0u32..).zip(index.segments()) {
             let stored = &segment.correlations;
             let shares = |key: &KeyRecord| -> Result<Option<TableRef>> {
