@@ -31,7 +31,7 @@ use lakeward_search::Candidate;
 /// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
 /// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.53;
+const LIKELY: f64 = 0.57;
 /// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
 /// [`FITS`]: shares of key values that meet, of columns that are aligned.
 const LITTLE: f64 = 0.5;

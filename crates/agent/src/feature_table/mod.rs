@@ -18,10 +18,11 @@ pub(crate) use self::proposal::{Added, free_name, one_row_join};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Expression, Grouping, Measure, MeasureFunction, Plan, Step};
 use lakeward_core::request::Input;
+use lakeward_core::text::lower_words;
 use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::SemanticType;
+use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_operate::{
     Gain, GainOptions, LakeContext, PreviewLimits, Split, feature_gain, plan_preview, plan_sql, relation_columns,
 };
@@ -76,6 +77,37 @@ pub enum Aggregate {
     Count,
     /// That of the latest time, if the table has one; else their mean.
     Last,
+}
+
+impl Aggregate {
+    /// What is made of the column `name` is called: a count of its values is none of them.
+    pub(crate) fn named(self, name: &str) -> &str {
+        if self == Self::Count { "count" } else { name }
+    }
+
+    /// What words say that several values of a column become: the first of these terms in them. A number of things is a count of their names,
+    /// but a column of numbers holds it.
+    pub(crate) fn said(words: &str, column: LogicalType) -> Option<Self> {
+        const TERMS: [(&str, Aggregate); 12] = [
+            ("number of", Aggregate::Count),
+            ("how many", Aggregate::Count),
+            ("count of", Aggregate::Count),
+            ("total", Aggregate::Sum),
+            ("sum", Aggregate::Sum),
+            ("average", Aggregate::Mean),
+            ("mean", Aggregate::Mean),
+            ("median", Aggregate::Median),
+            ("maximum", Aggregate::Max),
+            ("highest", Aggregate::Max),
+            ("minimum", Aggregate::Min),
+            ("lowest", Aggregate::Min),
+        ];
+        let words: Vec<String> = lower_words(words).collect();
+        let words = format!(" {} ", words.join(" "));
+        let fits = |(_, aggregate): &&(&str, Self)| *aggregate != Self::Count || !column.is_numeric();
+        let mut terms = TERMS.iter().filter(fits);
+        terms.find(|(term, _)| words.contains(&format!(" {term} "))).map(|(_, aggregate)| *aggregate)
+    }
 }
 
 /// A column of a feature table that comes from another table.

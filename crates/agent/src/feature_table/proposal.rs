@@ -40,7 +40,7 @@ pub(super) fn proposal(
         return Ok(Err(left_out("it is there already".into())));
     }
     let entry = index.table(index.find(&answer.table)?)?;
-    let name = free_name((&answer.table, &answer.column), &answer.on, taken);
+    let name = free_name((&answer.table, options.aggregate.named(&answer.column)), &answer.on, taken);
     let added = Added { table: &answer.table, column: &answer.column, on: &answer.on, name: &name };
     let (step, aggregate) = one_row_join(&entry.profile.columns, &added, options.aggregate);
     let single = answer.aggregate == "value" && options.aggregate != Aggregate::Count;
@@ -84,7 +84,7 @@ pub(crate) fn one_row_join(profile: &[ColumnProfile], added: &Added<'_>, aggrega
     let measured = |function| Measure { function, of: Some(value.clone()), condition: None, name: Some(name.into()) };
     let with = Relation::of(Input::Table(table.into()));
     let (with, word) = match column(added_column).and_then(Aggregated::of) {
-        Some(Aggregated::Label) => {
+        Some(Aggregated::Label) if aggregate != Aggregate::Count => {
             // The label that most rows have: the first of the counts.
             const COUNT: &str = "rows of the label";
             let counts =
@@ -115,7 +115,11 @@ pub(crate) fn one_row_join(profile: &[ColumnProfile], added: &Added<'_>, aggrega
             };
             let is_date = column(added_column).is_some_and(|column| !column.logical.is_numeric());
             // Dates have no mean.
-            let (function, word) = if is_date { (MeasureFunction::Max, "max".to_string()) } else { (function, word) };
+            let (function, word) = if is_date && aggregate != Aggregate::Count {
+                (MeasureFunction::Max, "max".to_string())
+            } else {
+                (function, word)
+            };
             (with.then(Step::Group(Grouping { keys, measures: vec![measured(function)] })), word)
         }
     };

@@ -146,7 +146,13 @@ impl Agent<'_> {
             return Ok(None);
         }
         let context = self.connected(session)?;
-        match feature_table(self.index, self.lake, context, query, &self.options(base, target, Vec::new())) {
+        match feature_table(
+            self.index,
+            self.lake,
+            context,
+            query,
+            &self.options(base, target, (Vec::new(), Aggregate::Mean)),
+        ) {
             Ok(table) if table.features.is_empty() => Ok(None),
             Ok(table) => Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) })),
             Err(Error::Usage(_)) => Ok(None),
@@ -154,10 +160,15 @@ impl Agent<'_> {
         }
     }
 
-    fn options(&self, base: &Base<'_>, target: usize, only: Vec<ColumnRef>) -> FeatureOptions {
+    fn options(
+        &self,
+        base: &Base<'_>,
+        target: usize,
+        (only, aggregate): (Vec<ColumnRef>, Aggregate),
+    ) -> FeatureOptions {
         let k = if only.is_empty() { FEATURES } else { only.len() };
         let base = Some(base.plan.clone());
-        FeatureOptions { target, key: Vec::new(), k, aggregate: Aggregate::Mean, within: WITHIN, base, only }
+        FeatureOptions { target, key: Vec::new(), k, aggregate, within: WITHIN, base, only }
     }
 
     /// Whether what a plan makes still has the column `name`, or a figure of it.

@@ -12,10 +12,13 @@ use crate::scored::Scored;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Input, OperationKind};
-use lakeward_core::text::is_function_word;
+use lakeward_core::text::{Stemmer, is_function_word, name_words};
 use lakeward_index::ColumnRef;
+use lakeward_lake::grain::GrainKind;
 use lakeward_lake::join_keys;
+use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_search::column_search::ColumnAnswer;
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
 use lakeward_search::text_search::SearchOptions;
@@ -36,6 +39,10 @@ const READ_EACH: usize = 12;
 const SHARED: f64 = 0.1;
 /// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
 const REPEATS: f64 = -0.1;
+/// A number of things is a number of rows only of a table that answers the words nearly as well as the best of the lake.
+const COUNTED: f64 = 0.7;
+/// Rows a key, on average, that are worth counting.
+const LEAST_COUNTED: f64 = 1.5;
 
 /// A column that words name.
 pub(super) struct Named {
@@ -43,6 +50,8 @@ pub(super) struct Named {
     pub(super) column: String,
     place: ColumnRef,
     pub(super) score: f64,
+    /// What several rows of a key become, as the words say it.
+    aggregate: Aggregate,
     /// The keys, where what is indexed of both tables shares too few to compare them.
     on: Option<Vec<KeyPair>>,
 }
@@ -113,6 +122,8 @@ impl Agent<'_> {
                     own_score = own_score.max(answer.score);
                 }
             }
+            let rows = self.rows_counted(phrase, &answers, (own, &key_names))?;
+            best.extend(rows.into_iter().map(|named| (named.place, named)));
             for answer in answers {
                 if answer.distinct < 2 {
                     continue;
@@ -121,14 +132,10 @@ impl Agent<'_> {
                 if is_key || own == Some(answer.table.as_str()) || answer.score < NAMED.max(own_score) {
                     continue;
                 }
-                let table = self.index.find(&answer.table)?;
-                let entry = self.index.table(table)?;
-                let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
-                let numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
-                let Some(column) = place.and_then(|place| numbers.clone().nth(place)) else { continue };
-                let place = ColumnRef { segment: table.segment, column };
+                let Some(place) = self.place_of(&answer)? else { continue };
+                let aggregate = Aggregate::said(phrase, answer.logical).unwrap_or_default();
                 let (table, column, score) = (answer.table, answer.column, answer.score);
-                let named = Named { table, column, place, score, on: None };
+                let named = Named { table, column, place, score, aggregate, on: None };
                 match best.get(&place) {
                     Some(known) if known.score >= score => {}
                     _ => drop(best.insert(place, named)),
@@ -139,6 +146,57 @@ impl Agent<'_> {
         named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
         named.truncate(LOOKED_AT);
         Ok(named)
+    }
+
+    /// The rows of the table that a number of things is asked of, if one row of it is one of them, counted by a column that all have.
+    fn rows_counted(
+        &self,
+        phrase: &str,
+        answers: &[ColumnAnswer],
+        (own, key_names): (Option<&str>, &[&str]),
+    ) -> Result<Option<Named>> {
+        if Aggregate::said(phrase, LogicalType::Text) != Some(Aggregate::Count) {
+            return Ok(None);
+        }
+        let others = || answers.iter().filter(|answer| own != Some(answer.table.as_str()));
+        // "The number of seats" is what a column of numbers called `seats` holds.
+        let mut stemmer = Stemmer::default();
+        let mut stems = |text: &str| -> Vec<String> {
+            let words = name_words(text).into_iter().filter(|word| !is_function_word(word));
+            words.map(|word| stemmer.stem(&word).to_string()).collect()
+        };
+        let mut said = stems(phrase);
+        let term = stems("number count how many");
+        said.retain(|stem| !term.contains(stem));
+        let is_key = |name: &str| key_names.iter().any(|key| key.eq_ignore_ascii_case(name));
+        let mut is_said = |answer: &ColumnAnswer| stems(&answer.column).iter().any(|stem| said.contains(stem));
+        if others().any(|answer| answer.logical.is_numeric() && !is_key(&answer.column) && is_said(answer)) {
+            return Ok(None);
+        }
+        let by_table = |a: &&ColumnAnswer, b: &&ColumnAnswer| a.features.table.total_cmp(&b.features.table);
+        let Some(best) = others().max_by(by_table).filter(|best| best.features.table >= COUNTED) else {
+            return Ok(None);
+        };
+        let entry = self.index.table(self.index.find(&best.table)?)?;
+        let is_whole = |answer: &&ColumnAnswer| {
+            let profile = entry.profile.columns.iter().find(|column| column.name == answer.column);
+            profile.is_some_and(|column| column.missing == 0) && !is_key(&answer.column)
+        };
+        let column = others().filter(|answer| answer.table == best.table).find(is_whole);
+        let Some(answer) = column.filter(|_| entry.profile.grain.kind == GrainKind::Instance) else { return Ok(None) };
+        let Some(place) = self.place_of(answer)? else { return Ok(None) };
+        let score = others().map(|answer| answer.score).fold(0.0, f64::max);
+        let (table, column) = (answer.table.clone(), answer.column.clone());
+        Ok(Some(Named { table, column, place, score, aggregate: Aggregate::Count, on: None }))
+    }
+
+    fn place_of(&self, answer: &ColumnAnswer) -> Result<Option<ColumnRef>> {
+        let table = self.index.find(&answer.table)?;
+        let entry = self.index.table(table)?;
+        let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
+        let mut numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
+        let column = place.and_then(|place| numbers.nth(place));
+        Ok(column.map(|column| ColumnRef { segment: table.segment, column }))
     }
 
     /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.
@@ -196,7 +254,12 @@ impl Agent<'_> {
             };
             let is_key = named.on.iter().flatten().any(|pair| pair.column == named.column);
             if let Some((coverage, fan_out)) = fit.filter(|_| !is_key) {
-                named.score *= coverage.clamp(0.0, 1.0).sqrt() * fan_out.max(1.0).powf(REPEATS);
+                let is_count = named.aggregate == Aggregate::Count;
+                if is_count && fan_out < LEAST_COUNTED {
+                    continue;
+                }
+                let repeats = if is_count { 1.0 } else { fan_out.max(1.0).powf(REPEATS) };
+                named.score *= coverage.clamp(0.0, 1.0).sqrt() * repeats;
                 found.push(named);
             }
         }
@@ -215,12 +278,13 @@ impl Agent<'_> {
     ) -> Result<Option<Predicted>> {
         let Some(best) = named.first() else { return Ok(None) };
         let same = named.iter().filter(|other| other.table == best.table && other.score >= NAMED_TOO * best.score);
-        let named: Vec<&Named> = same.take(FEATURES).collect();
+        let most = if best.aggregate == Aggregate::Count { 1 } else { FEATURES };
+        let named: Vec<&Named> = same.take(most).collect();
         let context = self.connected(session)?;
         let compared: Vec<ColumnRef> =
             named.iter().filter(|named| named.on.is_none()).map(|named| named.place).collect();
         if let (Some(target), false) = (target, compared.is_empty()) {
-            let options = self.options(base, target, compared);
+            let options = self.options(base, target, (compared, best.aggregate));
             let table = match feature_table(self.index, self.lake, context, query, &options) {
                 Ok(table) => table,
                 Err(Error::Usage(_)) => return Ok(None),
@@ -235,14 +299,14 @@ impl Agent<'_> {
         let rows = plan_preview(context, &base.plan, &limits)?.rows_out;
         let mut plan = base.plan.clone();
         let mut parts = Vec::new();
-        for Named { table, column, on, .. } in &named {
+        for Named { table, column, on, aggregate, .. } in &named {
             let Some(on) = on else { continue };
             let entry = self.index.table(self.index.find(table)?)?;
             let taken: Vec<String> =
                 relation_columns(context, &plan.relation)?.into_iter().map(|column| column.name).collect();
-            let name = free_name((table, column), on, &taken);
+            let name = free_name((table, aggregate.named(column)), on, &taken);
             let added = Added { table, column, on, name: &name };
-            let (step, aggregate) = one_row_join(&entry.profile.columns, &added, Aggregate::Mean);
+            let (step, aggregate) = one_row_join(&entry.profile.columns, &added, *aggregate);
             let next = plan.clone().then(step);
             if plan_preview(context, &next, &limits).is_ok_and(|preview| preview.rows_out == rows) {
                 parts.push(format!("`{name}`, {aggregate} of `{table}`"));
