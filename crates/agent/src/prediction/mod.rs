@@ -62,7 +62,7 @@ impl Agent<'_> {
         (wished, partners): (Option<&RankedOperation>, &[Scored]),
         turn: &TurnReading,
     ) -> Result<Option<Predicted>> {
-        let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
+        let mut added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
         let probability = signals.intention.probability(Intention::Prediction);
         // "What else explains it": a turn that says nothing of rows, after one for a prediction.
         let predicts = |signals: &Signals| {
@@ -74,6 +74,13 @@ impl Agent<'_> {
             && signals.operation.confidence < SURE
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || goes_on;
+        let columns = &query.entry.profile.columns;
+        let mut said = target_said(turn, text, columns);
+        // A column at hand that was taken for one wanted of other tables is what is to be predicted, where nothing else is named.
+        if said.is_none() && is_first {
+            let own = added.iter().position(|words| target_named(words, columns).is_some());
+            said = own.and_then(|place| target_named(added.remove(place), columns));
+        }
         // Something of another table is wanted in so many words, perhaps for a model or beside a column that is named.
         let is_join = signals.operation.label == OperationKind::Join;
         let beside = || is_join && turn.of(Role::Column).any(|span| !span.columns.is_empty());
@@ -97,8 +104,6 @@ impl Agent<'_> {
         {
             return Ok(None);
         }
-        let columns = &query.entry.profile.columns;
-        let said = target_said(turn, text, columns);
         let earlier = || session.turns.iter().rev().find_map(|turn| target_named(&turn.text, columns));
         let target = said.or_else(earlier);
         // What the words plainly say stands, unless they name what is to be predicted.

@@ -146,8 +146,10 @@ impl Reader {
         })
     }
 
-    /// Reads a text over a schema; `previous` is the turn before, `holds` whether a column holds a value.
+    /// Reads a text over a schema; `previous` is the turn before, `holds` whether a column holds a value. What is said again word for word is read
+    /// by itself: a second "undo that" is no redo.
     pub fn read(&self, text: &str, previous: &str, schema: &Schema, holds: Holds<'_>) -> TurnReading {
+        let previous = if previous.trim().eq_ignore_ascii_case(text.trim()) { "" } else { previous };
         let matches = schema.matches(text, holds);
         let input = Input::new(&BuiltInPieces, text, previous, schema, &matches);
         let hidden = self.encoder.dims();
