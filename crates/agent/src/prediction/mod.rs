@@ -143,7 +143,8 @@ impl Agent<'_> {
         };
         let other = match wished {
             Some(wished) => {
-                !asks && !only_selects(wished) && !loses(wished)? || !named.is_empty() && brings_best(wished)
+                let stands = wished.runnable.is_some() && !only_selects(wished) && !loses(wished)?;
+                !asks && stands || !named.is_empty() && brings_best(wished)
             }
             None => false,
         };
@@ -158,7 +159,10 @@ impl Agent<'_> {
             query,
             &self.options(base, target, (Vec::new(), Aggregate::Mean)),
         ) {
-            Ok(table) if table.features.is_empty() => Ok(None),
+            Ok(table) if table.features.is_empty() => {
+                let operation = nothing_helps(&table);
+                Ok((wished.is_none() && !asks).then(|| Predicted { operation, notes: notes(&table) }))
+            }
             Ok(table) => Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) })),
             Err(Error::Usage(_)) => Ok(None),
             Err(error) => Err(error),
@@ -343,6 +347,19 @@ fn which(columns: &[ColumnProfile]) -> RankedOperation {
         requested: true,
         question: Some(question),
         ..proposal(OperationKind::Clarify, vec![met("the request names no column to be predicted")], text)
+    }
+}
+
+/// Tells that no column of other tables helps.
+fn nothing_helps(table: &FeatureTable) -> RankedOperation {
+    let tested = counted(table.tested, "column");
+    let text =
+        format!("Nothing of other tables is seen to go with `{}`. What do you want to do instead?", table.target);
+    let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
+    RankedOperation {
+        requested: true,
+        question: Some(question),
+        ..proposal(OperationKind::Clarify, vec![met(format!("{tested} tested"))], text)
     }
 }
 
