@@ -322,7 +322,7 @@ fn ranked(
     Ok((ranked, query))
 }
 
-/// Reads the best of a ranking as texts where the index has no vectors of them, as it was made `--fast` or for very many tables, and orders
+/// Reads the best of a ranking as texts where the index has no vectors of them, as it has very many tables, and orders
 /// those anew; the others stay behind them.
 fn read_best(
     index: &LakeIndex,
