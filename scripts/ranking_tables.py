@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Prints the tables of eval/ranking.md: Lakeward, the best plain baseline and a perfect ranking on outside benchmarks.
 
-usage: ranking_tables.py FOLDER_OF_BENCHMARKS [--lakeward target/release/lakeward]
+usage: ranking_tables.py FOLDER_OF_BENCHMARKS KEEP [--lakeward target/release/lakeward]
 
-Runs `lakeward eval` on each set and form below. Needs nothing but Python. Takes about ten minutes on 2 cores.
+Runs `lakeward eval` once on each set and form below; reports and indexes stay in the folder KEEP. Needs nothing but Python.
 """
 import argparse
 import json
+import pathlib
 import subprocess
 
 SETS = [  # folder, form of it, task
@@ -28,12 +29,16 @@ SETS = [  # folder, form of it, task
 ]
 
 
-def evaluate(options, name, form, task, *systems):
-    command = [options.lakeward, "eval", f"{options.folder}/{name}", "--form", form, "--task", task, "--json"]
-    for system in systems:
-        command += ["--system", system]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(found.stdout)
+def evaluate(options, name, form, task):
+    """The report of Lakeward, its ablations and the baselines on one set; kept in a folder, so that a stopped run goes on."""
+    kept = options.keep / f"{name}-{form}-{task}.json"
+    if not kept.exists():
+        command = [options.lakeward, "eval", f"{options.folder}/{name}", "--form", form, "--task", task, "--json"]
+        command += ["--keep-index", options.keep / f"{name}-{form}"]
+        for system in ["lakeward", "baselines", "ablations"]:
+            command += ["--system", system]
+        kept.write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return json.loads(kept.read_text())
 
 
 def groups(report):
@@ -57,9 +62,9 @@ def qualities(options):
     print("| set | form | queries | nDCG@10 | condensed | best baseline | condensed | MRR | best baseline's | ideal P@10 |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for name, form, task in SETS:
-        report = evaluate(options, name, form, task, "lakeward", "baselines")
-        for group, systems in groups(report):
+        for group, systems in groups(evaluate(options, name, form, task)):
             ours, ideal = systems.pop("lakeward"), systems.pop("IDEAL")
+            systems = {system: found for system, found in systems.items() if "-no-" not in system}
 
             def best(value):
                 system = max(systems, key=lambda system: value(systems[system]))
@@ -80,8 +85,7 @@ def ablations(options, task):
     for name, form, of in SETS:
         if of != task:
             continue
-        report = evaluate(options, name, form, task, "lakeward", "ablations")
-        for group, systems in groups(report):
+        for group, systems in groups(evaluate(options, name, form, task)):
             columns.append(f"{name} {group} {form}")
             whole = ndcg(systems["lakeward"])
             for system, other in systems.items():
@@ -98,8 +102,10 @@ def ablations(options, task):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
+    parser.add_argument("keep", type=pathlib.Path)
     parser.add_argument("--lakeward", default="target/release/lakeward")
     options = parser.parse_args()
+    options.keep.mkdir(parents=True, exist_ok=True)
     qualities(options)
     for task in ["join", "union", "search"]:
         print()

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::args::{Arguments, CopiesCommand, ProfileCommand, TablesCommand};
-use super::printer::listing::Layout;
 use super::search::status_of;
 use super::{Status, lake, printer};
 use lakeward::documents::{CopyList, TableLine, TableList, TableReport};
@@ -56,7 +55,7 @@ pub fn show(arguments: &Arguments, list: &TableList) -> Result<Status> {
     if arguments.json {
         printer::json(list)?;
     } else {
-        printer::listing::rows(TableLine::COLUMNS, &list.tables, Layout::default());
+        printer::listing::rows(TableLine::COLUMNS, &list.tables, false);
     }
     Ok(status_of(&list.tables))
 }

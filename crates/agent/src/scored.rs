@@ -128,7 +128,9 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
     parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
     let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
     if scored.record.is_none() {
-        let met = scored.fit.constraints.iter().filter(|(_, check)| check.met);
+        // What a search for words found says where a place stands.
+        let by_words = !matches!(operation, OperationKind::Join | OperationKind::Union) && candidate.search.is_some();
+        let met = scored.fit.constraints.iter().filter(|(name, check)| check.met && !(by_words && name == "place"));
         parts.extend(met.map(|(_, check)| check.evidence.clone()));
     }
     parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));

@@ -105,6 +105,11 @@ fn meaning(encoder: &dyn Embedder, dataset: &Dataset) -> Vec<f32> {
     sum
 }
 
+/// The longest of the texts that are read of a table or record: for readers that read only one.
+pub fn longest_text(dataset: &Dataset) -> String {
+    texts(dataset).into_iter().map(|(text, _)| text).max_by_key(String::len).unwrap_or_default()
+}
+
 /// The texts that are read, each once, with how often it counts.
 fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
     let metadata = dataset.metadata();

@@ -482,8 +482,8 @@ fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Foun
     }
 }
 
-/// The vector of a column's text, which this process computes once while it is among the last [`KEPT`]: columns are asked for again.
-fn vector_of(encoder: &dyn Embedder, text: &str) -> Arc<[f32]> {
+/// The vector of a text of a column or table, which this process computes once while it is among the last [`KEPT`]: they are asked for again.
+pub(super) fn vector_of(encoder: &dyn Embedder, text: &str) -> Arc<[f32]> {
     static VECTORS: LazyLock<Mutex<HashMap<u128, Arc<[f32]>>>> = LazyLock::new(Mutex::default);
     let key = xxh3_128(format!("{}\n{text}", encoder.id()).as_bytes());
     // A thread that panicked while holding the lock left the map in a valid state.

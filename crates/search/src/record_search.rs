@@ -465,8 +465,10 @@ fn reason(answer: &RecordAnswer) -> String {
     parts.extend(listed(DemandState::Partly).map(|partly| format!("partly {partly}")));
     parts.extend(listed(DemandState::Violated).map(|violated| format!("not {violated}")));
     parts.extend(listed(DemandState::Unsaid).map(|unsaid| format!("says nothing of {unsaid}")));
-    if parts.is_empty() || answer.parts.words > 0.0 {
-        parts.push(format!("words {:.2}, meaning {:.2}", answer.parts.words, answer.parts.meaning));
+    if !answer.demands.iter().any(|check| check.state == DemandState::Met) {
+        let ScoreParts { words, meaning, .. } = answer.parts;
+        let (what, share) = if words > meaning { ("says the words", words) } else { ("is close in meaning", meaning) };
+        parts.insert(0, format!("{what} ({share:.2})"));
     }
     parts.join("; ")
 }

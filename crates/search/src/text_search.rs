@@ -5,10 +5,12 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::column_search::vector_of;
 use super::copies;
 use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
@@ -22,6 +24,7 @@ use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::text::{name_key, name_words, shown};
 use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalField, LexicalQuery, TypedWord};
+use lakeward_index::meanings;
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
@@ -193,6 +196,8 @@ const OTHERS_DEPTH: usize = 30;
 /// How much the meaning, phrases and whole cells of a table without title and description count: its meaning is that of a file name,
 /// headers and some cells.
 const BARE: f64 = 0.55;
+/// The best tables by words and static vectors that are read as texts where the index has no such vectors.
+const READ_TABLES: usize = 24;
 /// The best tables of a search whose cosines say how likely an answer serves.
 const CALIBRATED: usize = 30;
 /// The best tables of a search among which copies are looked for.
@@ -203,6 +208,8 @@ const MISSING: usize = 4;
 const NOTE_CHARS: usize = 160;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
+/// Words of a request that a reason says where it found them, the rarest.
+const TOLD_WORDS: usize = 5;
 
 /// An answer that a text finds in one of its wordings.
 pub(super) trait Worded {
@@ -280,6 +287,7 @@ fn search_in_words(
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
     let (mut ranked, query) = ranked(index, embedder, text, options)?;
+    read_best(index, embedder, text, &mut ranked, &options.weights.search)?;
     let calibration = query.about.as_ref().map(|about| {
         let world = text_encoder(index, embedder).and_then(|encoder| world::nearest(encoder, about));
         Calibration::of(&ranked, world, &options.weights.calibration)
@@ -290,7 +298,7 @@ fn search_in_words(
     for (score, candidate) in ranked {
         let table = candidate.table;
         let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
-        let mut found = SearchAnswer { relevance, ..answer(index, score, candidate)? };
+        let mut found = SearchAnswer { relevance, ..answer(index, &query, score, candidate)? };
         if let Some(also) = also.get(&table) {
             found.also.clone_from(also);
             found.reason.push_str(&format!("; also at {}", also.join(", ")));
@@ -312,6 +320,33 @@ fn ranked(
         candidates.into_iter().map(|candidate| (weights.score(&candidate.features), candidate)).collect();
     sort(&mut ranked);
     Ok((ranked, query))
+}
+
+/// Reads the best of a ranking as texts where the index has no vectors of them, as it has very many tables, and orders
+/// those anew; the others stay behind them.
+fn read_best(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    ranked: &mut [(f64, SearchCandidate)],
+    weights: &SearchWeights,
+) -> Result<()> {
+    let Some(encoder) = embedder.as_text_encoder().filter(|_| !reads_texts(index, embedder)) else { return Ok(()) };
+    let (read, others) = ranked.split_at_mut(ranked.len().min(READ_TABLES));
+    let texts = read.iter().map(|(_, found)| Ok(meanings::longest_text(&index.dataset(found.table)?)));
+    let texts: Vec<String> = texts.collect::<Result<_>>()?;
+    encoder.prefetch(|| texts.iter().cloned().chain([text.to_string()]).collect());
+    let query = encoder.embed(text);
+    let cosine = |text: &String| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
+    let cosines: Vec<f64> = texts.par_iter().map(cosine).collect();
+    for ((score, found), cosine) in read.iter_mut().zip(cosines) {
+        found.features.about = cosine * if found.lexical.described { 1.0 } else { BARE };
+        *score = weights.score(&found.features);
+    }
+    sort(read);
+    let least = read.last().map_or(0.0, |(score, _)| *score);
+    others.iter_mut().for_each(|(score, _)| *score = score.min(least));
+    Ok(())
 }
 
 /// The `k` tables that answer `text` best, with their scores, best first.
@@ -430,7 +465,7 @@ pub fn rank(
         .map(|candidate| (weights_for(index, embedder, weights).score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
-    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+    ranked.into_iter().map(|(score, candidate)| answer(index, &query, score, candidate)).collect()
 }
 
 /// Best first. A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
@@ -603,7 +638,7 @@ fn looked_at(
     Ok(candidates)
 }
 
-fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
+fn answer(index: &LakeIndex, query: &DenseQuery, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
     let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted, .. } = candidate;
     let dataset = index.dataset(table)?;
     let columns = &index.segment(table.segment)?.columns;
@@ -634,7 +669,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         columns: dataset.columns().iter().map(|column| column.name.clone()).collect(),
         reason: String::new(),
     };
-    answer.reason = reason(&answer, exact);
+    answer.reason = reason(&answer, exact, query);
     if let Some(note) = index.notes().of(&answer.table).filter(|_| noted) {
         answer.reason = format!("your note: {}; {}", shown(&note.text(), NOTE_CHARS), answer.reason);
     }
@@ -658,23 +693,26 @@ fn weights_for<'w>(index: &LakeIndex, embedder: &dyn Embedder, weights: &'w Rank
     if reads_texts(index, embedder) { &weights.search } else { &weights.search_static }
 }
 
-/// A text as vectors.
+/// A text as vectors, and its words.
 struct DenseQuery {
     /// By the model that columns have, its rare words weighing more.
     words: Vec<f32>,
     /// By the model that reads whole texts, where all tables have such vectors.
     about: Option<Vec<f32>>,
+    /// How rare each word is in the lake.
+    rarity: HashMap<String, f32>,
 }
 
 impl DenseQuery {
     fn of(index: &LakeIndex, embedder: &dyn Embedder, text: &str, typed: &[TypedWord<'_>]) -> Self {
         let about = text_encoder(index, embedder).map(|encoder| encoder.embed(text));
-        Self { words: informative_vector(embedder, typed), about }
+        let rarity = typed.iter().map(|word| (word.text.to_string(), word.rarity)).collect();
+        Self { words: informative_vector(embedder, typed), about, rarity }
     }
 }
 
 /// At most `depth` tables by cosine (-1..=1) of what they are about with `vector`, best first, ties by table.
-fn nearest_about(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+pub(super) fn nearest_about(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
     nearest(index, depth, |segment| segment.meanings.as_ref().map(|meanings| &meanings.0), vector)
 }
 
@@ -713,24 +751,53 @@ fn nearest<'i>(
     Ok(nearest)
 }
 
-fn reason(answer: &SearchAnswer, exact: bool) -> String {
-    let mut parts: Vec<String> = Vec::new();
+/// Fields by how much a word in them tells, with how a reason says it.
+const TELLING: [(LexicalField, &str); 6] = [
+    (LexicalField::Title, "its title says"),
+    (LexicalField::Headers, "its columns say"),
+    (LexicalField::Id, "its path says"),
+    (LexicalField::Description, "its description says"),
+    (LexicalField::Tags, "its keywords say"),
+    (LexicalField::Values, "its cells say"),
+];
+
+/// Why the table serves, in one sentence: the most telling first, each word of the request once and where it tells most.
+fn reason(answer: &SearchAnswer, exact: bool, query: &DenseQuery) -> String {
+    let rarity = |word: &str| query.rarity.get(word).copied().unwrap_or(0.0);
+    let key = |word: &str| name_words(word).join(" ");
+    let mut told: HashSet<String> = HashSet::new();
+    let mut parts: Vec<(f32, String)> = Vec::new();
     if exact {
-        parts.push("this is its name".into());
+        parts.push((f32::INFINITY, "this is its name".into()));
     }
+    for NamedValue { value, column } in answer.named_values.iter().take(2).filter(|_| !exact) {
+        if told.insert(key(value)) {
+            let words: Vec<&str> = value.split_whitespace().collect();
+            told.extend(words.iter().map(|word| key(word)));
+            parts.push((words.into_iter().map(rarity).sum(), format!("`{column}` has `{value}`")));
+        }
+    }
+    let mut words: Vec<(f32, &str, &str)> = Vec::new();
+    for (field, says) in TELLING.iter().filter(|_| !exact) {
+        let said = answer.matched.iter().filter(|matched| matched.field == *field).flat_map(|matched| &matched.words);
+        words.extend(said.filter(|word| told.insert(key(word))).map(|word| (rarity(word), *says, word.as_str())));
+    }
+    words.sort_by(|a, b| b.0.total_cmp(&a.0));
+    words.truncate(TOLD_WORDS);
+    for (_, says) in TELLING {
+        let said: Vec<&(f32, &str, &str)> = words.iter().filter(|word| word.1 == says).collect();
+        if !said.is_empty() {
+            let named = said.iter().map(|word| word.2).collect::<Vec<_>>().join(", ");
+            parts.push((said.iter().map(|word| word.0).sum(), format!("{says} {named}")));
+        }
+    }
+    let nearer = answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical));
+    if parts.is_empty() || nearer && !exact {
+        parts.push((f32::MAX, format!("it is close in meaning ({:.2})", answer.cosine)));
+    }
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     if answer.record {
-        parts.push("a record, its data is not in the lake".into());
+        parts.push((0.0, "it is a record, its data is not in the lake".into()));
     }
-    for NamedValue { value, column } in answer.named_values.iter().take(2) {
-        parts.push(format!("`{column}` has `{value}`"));
-    }
-    for matched in answer.matched.iter().filter(|matched| !matched.exact).take(3) {
-        parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));
-    }
-    if parts.is_empty()
-        || answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical))
-    {
-        parts.push(format!("close in meaning ({:.2})", answer.cosine));
-    }
-    parts.join("; ")
+    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join("; ")
 }

@@ -7,19 +7,10 @@ use lakeward_core::text::shown;
 /// Characters of an id above its evidence.
 const ID_CHARS: usize = 200;
 
-/// How the rows of a list are laid out.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Layout {
-    /// Whether the first column is the row's number.
-    pub numbered: bool,
-    /// Maximum number of lines per row, if limited.
-    pub lines: Option<u16>,
-}
-
 /// The answers as a list, best first; with `explain`, the evidence of each below it.
 pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<String>>) {
     let Some(explain) = explain else {
-        return rows(A::COLUMNS, answers, Layout { numbered: true, lines: None });
+        return rows(A::COLUMNS, answers, true);
     };
     for (place, answer) in answers.iter().enumerate() {
         out(&format!("{}. {}", place + 1, heading(A::COLUMNS, answer)));
@@ -47,23 +38,18 @@ fn heading<A>(columns: &[ListColumn<A>], answer: &A) -> String {
     format!("{name}  ({})", figures.join(", "))
 }
 
-/// Prints `answers` as a table with these columns; nothing if there are none.
-pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], layout: Layout) {
+/// Prints `answers` as a table with these columns, the first of them the row's number if `numbered`; nothing if there are none.
+pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], numbered: bool) {
     if answers.is_empty() {
         return;
     }
     let mut table = list();
-    let number = |text: String| layout.numbered.then_some(text).into_iter();
+    let number = |text: String| numbered.then_some(text).into_iter();
     table.set_header(number("#".into()).chain(columns.iter().map(|column| column.head.into())));
     for (place, answer) in answers.iter().enumerate() {
         table.add_row(number((place + 1).to_string()).chain(columns.iter().map(|column| column.cell.text(answer))));
     }
-    if let Some(lines) = layout.lines {
-        table.row_iter_mut().for_each(|row| {
-            row.max_height(lines.into());
-        });
-    }
-    let shift = usize::from(layout.numbered);
+    let shift = usize::from(numbered);
     let numbers = columns.iter().enumerate().filter(|(_, column)| column.cell.is_number());
     let right: Vec<usize> = (0..shift).chain(numbers.map(|(place, _)| place + shift)).collect();
     right_align(&mut table, &right);

@@ -1,6 +1,6 @@
 //! Lists of papers, and one paper.
 
-use super::listing::{Layout, rows};
+use super::listing::rows;
 use super::{LINE_WIDTH, line, narrate, safe_line};
 use crate::cli::papers::PaperLine;
 use lakeward_core::listing::{ListCell, column};
@@ -21,7 +21,7 @@ pub fn documents(documents: &[PaperLine]) {
         column("id", ListCell::Text(ID_WIDTH, |document: &PaperLine| document.id.as_str().into())),
         column("title", ListCell::Text(TITLE_WIDTH, |document| document.title.as_str().into())),
     ];
-    rows(&columns, documents, Layout::default());
+    rows(&columns, documents, false);
 }
 
 /// Files that failed, on stderr, even with `--quiet`.

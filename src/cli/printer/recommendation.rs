@@ -1,6 +1,6 @@
 //! Output of an answer: what was understood, the tables, the operations; and their explanation.
 
-use super::listing::{Layout, rows};
+use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
 use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, Sentence};
 use lakeward_agent::session::transcript::{demand_line, understood};
@@ -26,12 +26,11 @@ pub fn screen(answer: &Recommendation) {
         let near = listed_count(&answer.tables);
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
             true => {
-                rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(2) });
+                rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], true);
                 out("their data is not in the lake; `lakeward cite ID` shows the source");
             }
-            // One line each at any width; `why_table` shows everything.
             false => {
-                rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) });
+                rows(RankedTable::COLUMNS, &answer.tables[..near], true);
                 if answer.tables[..near].iter().any(|ranked| ranked.record) {
                     out("`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source");
                 }
