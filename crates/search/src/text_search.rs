@@ -70,18 +70,17 @@ features! {
         values,
         /// Cosine of the text, read as a sentence, and what the table is about; nothing where the index knows that of no table.
         about,
-        /// BM25F without cells, as a share of what a table could score that says every word of the text without end; times the square of
-        /// the share of the text that any candidate says outside its cells: where all say little, words say little.
+        /// BM25F without cells, as a share of what a table could score that says every word of the text without end; times the share of
+        /// the text that any candidate says outside its cells.
         words_about,
-        /// `phrases` times that share; for a table without title and description, a part of the share that any such table says, cells included.
+        /// `phrases` times that share; a fixed part of it for a table without title and description.
         phrases_in_reach,
         /// `values` times that share, as `phrases_in_reach`.
         values_in_reach,
         /// Share of the text in names (words with a digit, or with a capital inside a sentence) that the table says anywhere, times that
         /// share.
         names_in_reach,
-        /// `words` of a table without title and description, times the share that any such table says; 0 for others, whose cells are
-        /// evidence of little.
+        /// `words` of a table without title and description; 0 for others, whose cells are evidence of little.
         words_of_bare,
         /// `coverage` of such a table.
         coverage_of_bare,
@@ -585,8 +584,6 @@ fn looked_at(
     let mut candidates = Vec::with_capacity(tables.len());
     let shares = found.notes.values().map(|note| note.share);
     let reach = evidence.iter().map(|evidence| evidence.coverage_about).chain(shares).fold(0.0, f64::max);
-    let bare = evidence.iter().filter(|evidence| !evidence.described).map(|evidence| evidence.coverage);
-    let reach_of_bare = bare.fold(0.0, f64::max);
     for (&table, lexical) in tables.iter().zip(evidence) {
         let segment = index.segment(table.segment)?;
         let cosine_with = |vectors: &VectorSet, vector: &[f32]| {
@@ -598,7 +595,6 @@ fn looked_at(
         let (values, held) = found.named.of(table);
         let note = found.notes.get(&table);
         let described = lexical.described || note.is_some();
-        let in_reach = if described { reach } else { BARE * reach_of_bare };
         let (share, near) = note.map_or((0.0, 0.0), |note| (note.share, note.cosine));
         let features = SearchFeatures {
             words: lexical.words.max(share),
@@ -610,11 +606,11 @@ fn looked_at(
             phrases: lexical.phrases,
             values,
             about: nearness * if lexical.described { 1.0 } else { BARE },
-            words_about: reach * reach * lexical.words_about.max(share),
-            phrases_in_reach: lexical.phrases * in_reach,
-            values_in_reach: values * in_reach,
-            names_in_reach: lexical.names * in_reach,
-            words_of_bare: if described { 0.0 } else { reach_of_bare * lexical.words },
+            words_about: reach * lexical.words_about.max(share),
+            phrases_in_reach: lexical.phrases * if described { reach } else { BARE },
+            values_in_reach: values * if described { reach } else { BARE },
+            names_in_reach: lexical.names * if described { reach } else { BARE },
+            words_of_bare: if described { 0.0 } else { lexical.words },
             coverage_of_bare: if described { 0.0 } else { lexical.coverage },
             meaning: cosine(&segment.vectors.topics)?.max(near),
             meaning_of_title: cosine(&segment.vectors.titles)?,
