@@ -76,6 +76,8 @@ pub struct LlmArguments {
 pub enum Command {
     /// Build the index of a lake, or bring it up to date.
     Index(IndexCommand),
+    /// Harvest a repository's records over OAI-PMH into a folder, which `index` reads; run again for what changed since.
+    Harvest(HarvestCommand),
     /// Describe what you want to do; get suitable tables and the operation to run next.
     Ask(AskCommand),
     /// Find tables by words.
@@ -175,7 +177,8 @@ pub struct IndexCommand {
     /// Read only the first N rows of every table; answers then say that they are based on a sample.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sample_rows: Option<u32>,
-    /// Catalogue records, one JSON object per line ({"id","title","description","tags",…}), or a CKAN or DCAT dump: metadata
+    /// Catalogue records: one JSON object per line ({"id","title","description","tags",…}); a dump of CKAN, DCAT, schema.org, DataCite,
+    /// Dataverse or Science Data Bank; XML of OAI-PMH, DataCite or ISO 19115; or a folder of such files. Metadata
     /// for tables of the lake and for data outside it. Remembered for later updates; `--rebuild` forgets it. Not needed for
     /// a lake that contains only catalogues.
     #[arg(long, value_name = "FILE")]
@@ -193,6 +196,27 @@ pub struct IndexCommand {
     /// Keep running, and update the index whenever files of the lake change.
     #[arg(long)]
     pub watch: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct HarvestCommand {
+    /// Base URL of the repository, such as https://zenodo.org/oai2d.
+    pub url: String,
+    /// Folder for the pages; by default the name of the server, here. One that holds a harvest of this URL is continued.
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+    /// Metadata format; by default the richest of the server's: DataCite, ISO 19115, Dublin Core.
+    #[arg(long, value_name = "PREFIX")]
+    pub format: Option<String>,
+    /// Only this set of the repository.
+    #[arg(long, value_name = "SET")]
+    pub set: Option<String>,
+    /// Only records changed since this date (YYYY-MM-DD); later runs go on from the one before.
+    #[arg(long, value_name = "DATE")]
+    pub from: Option<String>,
+    /// Seconds between two requests.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub pause: f64,
 }
 
 #[derive(Debug, Args)]
@@ -652,6 +676,7 @@ pub struct SchemaCommand {
 pub enum SchemaOf {
     Ask,
     Index,
+    Harvest,
     Search,
     Join,
     Union,

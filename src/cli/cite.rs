@@ -24,7 +24,8 @@ pub fn cite(arguments: &Arguments, command: &CiteCommand) -> Result<Status> {
     })
 }
 
-fn show(arguments: &Arguments, format: CiteFormat, document: &CiteDocument) -> Result<()> {
+/// Prints citations in a format, with what is unknown.
+pub fn show(arguments: &Arguments, format: CiteFormat, document: &CiteDocument) -> Result<()> {
     let all = format == CiteFormat::All;
     for cited in &document.citations {
         if all || format == CiteFormat::Text {

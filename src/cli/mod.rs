@@ -15,6 +15,7 @@ mod eval_feedback;
 mod eval_model;
 mod features;
 mod graph_feedback;
+mod harvest;
 mod index;
 mod interrupt;
 mod lake;
@@ -107,6 +108,7 @@ pub fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.command {
         Command::Index(command) => index::run(arguments, command),
+        Command::Harvest(command) => harvest::run(arguments, command),
         Command::Ask(command) => ask::run(arguments, command),
         Command::Search(command) => search::text(arguments, command),
         Command::Columns(command) => search::columns(arguments, command),

@@ -32,6 +32,7 @@ use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
 use lakeward_index::build::BuildStats;
+use lakeward_lake::harvest::HarvestStats;
 use lakeward_operate::PlanPreview;
 use lakeward_search::augment::audit::Audit;
 use lakeward_search::cite::Resolution;
@@ -46,6 +47,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
     let schema = match command.of {
         SchemaOf::Ask => schema_for!(AskDocument),
         SchemaOf::Index => schema_for!(BuildStats),
+        SchemaOf::Harvest => schema_for!(HarvestStats),
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),

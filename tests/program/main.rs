@@ -3,6 +3,7 @@
 mod ask;
 #[path = "../../crates/eval/tests/eval/benchmark.rs"]
 mod benchmark;
+mod catalogues;
 mod cells;
 #[path = "../../crates/models/tests/models/chat_behaviour.rs"]
 mod chat_behaviour;

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use super::Agent;
+use super::publication::told_apart;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
+use lakeward_core::text::shown;
 use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
@@ -60,8 +62,30 @@ impl Agent<'_> {
             // Nothing is understood of what it is about: all of it is.
             after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
         }
+        told_apart(&mut after.demands, text, turn);
         self.ground(&mut after.demands, turn)?;
         Ok(after)
+    }
+
+    /// What the values of this turn's demands were taken together with, as they mean the same.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub(super) fn merged_values(&self, demands: &[Demand], turn: usize) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        for demand in demands.iter().filter(|demand| demand.turn == turn) {
+            let Demanded::Values(things) = &demand.value else { continue };
+            for thing in things.iter().filter(|thing| thing.len() > 1) {
+                let others: Vec<String> =
+                    thing[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
+                let (role, first) = (&demand.role, shown(&thing[0], 80));
+                notes.push(format!(
+                    "{role} `{first}` is taken for the same as {}; `/memory set {role} {first}` takes only the first",
+                    others.join(", ")
+                ));
+            }
+        }
+        Ok(notes)
     }
 
     /// What is wanted of datasets where a model says what is after the turn.
@@ -80,6 +104,22 @@ impl Agent<'_> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(()) };
         for demand in demands.iter_mut().filter(|demand| demand.turn == turn) {
             *demand = vocabulary.grounded(demand.clone());
+            if let Demanded::Values(things) = &mut demand.value {
+                for thing in things {
+                    for other in self.index.facets()?.alike(&demand.role, &thing.first().cloned().unwrap_or_default()) {
+                        if !thing.iter().any(|known| known == other) {
+                            thing.push(other.to_string());
+                        }
+                    }
+                }
+            } else if demand.value == Demanded::Said && demand.role != Role::Topic {
+                // Written with other accents or joining words than in the catalogue.
+                let same = self.index.facets()?.alike(&demand.role, &demand.said);
+                if !same.is_empty() {
+                    let same = same.into_iter().map(str::to_string).collect();
+                    *demand = Demand { value: Demanded::Values(vec![same]), hard: true, ..demand.clone() };
+                }
+            }
         }
         // A record comes in one rhythm and is kept up or not: what was said last holds.
         for role in [Role::Frequency, Role::Status] {

@@ -5,6 +5,8 @@ use crate::recommend::utility::as_operand;
 use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility};
 use lakeward_core::request::OperationKind;
 use lakeward_core::text::name_words;
+use lakeward_lake::dataset::Dataset;
+use lakeward_lake::identifier::Identifier;
 use lakeward_search::{Candidate, RankingWeights, RecordAnswer};
 
 /// A candidate with its scores.
@@ -97,6 +99,7 @@ pub(super) fn ranked_table(scored: &Scored) -> RankedTable {
     RankedTable {
         table: dataset.id().to_string(),
         citation: dataset.citation().to_string(),
+        link: link_of(&dataset),
         title: dataset.title(),
         record: dataset.is_record(),
         rows: dataset.table().map_or(0, |table| table.profile.rows),
@@ -109,6 +112,14 @@ pub(super) fn ranked_table(scored: &Scored) -> RankedTable {
         model_rank,
         reason,
     }
+}
+
+/// Where a dataset is on the web, where its citation is no address.
+pub(super) fn link_of(dataset: &Dataset) -> Option<String> {
+    let identifier = Identifier::of_publisher(dataset.citation());
+    let is_address = identifier.to_string().starts_with("http");
+    let known = || dataset.metadata().and_then(|metadata| metadata.source_url.clone());
+    identifier.url().or_else(known).filter(|_| !is_address)
 }
 
 /// The strongest evidence for the operation that a table serves best, and what speaks against it.

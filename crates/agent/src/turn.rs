@@ -278,8 +278,16 @@ impl Agent<'_> {
         let first = first && topic_words(&signals.demands).next().is_some();
         let nothing_found = first && found.records.is_none() && !found.texts.may_serve();
         let (signals, spec) = (signals.clone(), spec.clone());
-        let mut answer =
-            Recommendation { signals, spec, tables, operations, nothing_found, summary: Vec::new(), notes: Vec::new() };
+        let mut answer = Recommendation {
+            signals,
+            spec,
+            tables,
+            operations,
+            nothing_found,
+            summary: Vec::new(),
+            facts: Vec::new(),
+            notes: Vec::new(),
+        };
         // Of a plan over the table at hand the operation says all.
         if !reading.over.as_ref().is_some_and(PlanReading::is_settled) {
             notes.extend(self.summarise(session, reading, model, &mut answer));

@@ -167,6 +167,14 @@ pub enum Error {
         /// The server and the reason, in one clause.
         reason: String,
     },
+    /// A server from which records are harvested does not answer as it should.
+    #[error("the repository at `{url}` cannot be harvested: {reason}")]
+    Server {
+        /// Its address.
+        url: String,
+        /// What was wrong.
+        reason: String,
+    },
     /// Another process is writing this index.
     #[error("another process (pid {pid}) is writing the index at `{}`", path.display())]
     Locked {
@@ -320,6 +328,7 @@ impl Error {
                     .into(),
             ),
             Error::EmbeddingModel { found, expected } => Some(embedding_hint(found, expected)),
+            Error::Server { .. } => Some("what was stored stays; run the command again to go on from there".into()),
             Error::EmbeddingServer { .. } => Some(
                 "start the server that `[embedding]` names; without these settings the built-in model is used, \
                  which requires rebuilding the index (`lakeward index LAKE --rebuild`)"

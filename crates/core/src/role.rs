@@ -32,6 +32,8 @@ pub enum Role {
     Format,
     /// Licences.
     Licence,
+    /// The year in which the data was published, which is not what it covers.
+    Published,
     /// What the data is about, in the words of the request.
     Topic,
     /// The years covered.
@@ -45,7 +47,7 @@ pub enum Role {
 }
 
 /// Field names, by their first word, for each role.
-const NAMES: [(Role, &[&str]); 8] = [
+const NAMES: [(Role, &[&str]); 9] = [
     (
         Role::Place,
         &[
@@ -87,6 +89,7 @@ const NAMES: [(Role, &[&str]); 8] = [
             "groups",
             "discipline",
             "field",
+            "taxonomy",
         ],
     ),
     (
@@ -131,6 +134,7 @@ const NAMES: [(Role, &[&str]); 8] = [
     ),
     (Role::Format, &["format", "formats", "mediatype", "filetype"]),
     (Role::Licence, &["license", "licence", "rights"]),
+    (Role::Published, &["published"]),
 ];
 
 impl Role {
@@ -153,6 +157,7 @@ impl Role {
             Self::Dimension => "dimension",
             Self::Format => "format",
             Self::Licence => "licence",
+            Self::Published => "published",
             Self::Topic => "topic",
             Self::Period => "period",
             Self::Grain => "grain",

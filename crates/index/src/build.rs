@@ -26,7 +26,7 @@ use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
-use lakeward_lake::metadata::MetadataIndex;
+use lakeward_lake::metadata::{MetadataIndex, RecordFlaw};
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin, TableId};
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
@@ -57,6 +57,12 @@ pub struct BuildStats {
     pub records: u64,
     /// Invalid lines in the record files; `problems` gives the reasons.
     pub records_left_out: u64,
+    /// Records of a harvest that a later record of the same id replaced.
+    pub records_replaced: u64,
+    /// Records of a harvest that its source deleted.
+    pub records_deleted: u64,
+    /// What of the records could not be used, by reason; each record says what of it.
+    pub record_flaws: Vec<RecordFlaw>,
     /// Columns in the index now.
     pub columns: u64,
     /// Tables read because they are new.
@@ -170,6 +176,8 @@ pub fn build(
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
     problems.append(&mut listing.problems);
     let records_left_out = records.left_out;
+    let (records_replaced, records_deleted) = (records.replaced, records.deleted.len() as u64);
+    let record_flaws: Vec<RecordFlaw> = records.flaws().cloned().collect();
     let ids = source::assign_ids(&listing.files);
     let (recorded, records) = records.divide(&ids)?;
     let sample_rows = options.requested_rows();
@@ -233,6 +241,9 @@ pub fn build(
         tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
         records: live_records,
         records_left_out,
+        records_replaced,
+        records_deleted,
+        record_flaws,
         columns: live_columns(folder, &manifest)?,
         added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped - renamed,
         changed: done.iter().filter(|read| !read.new).count() as u64,

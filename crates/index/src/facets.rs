@@ -1,5 +1,5 @@
 //! The facets of the records and tables of a segment: which of them has which value of a field, whose value lists are truncated, and which
-//! years they cover. Also the words of their titles.
+//! years they cover. Also the words of their titles, and hashes of the identifiers by which they are cited.
 //!
 //! A segment has a dictionary, sorted by kind, field and text, whose entries refer to ascending lists of tables. Only the dictionary is
 //! read before a value is looked up. The meaning of the values is not known here; fields get their [`Role`](lakeward_core::role::Role) from
@@ -19,9 +19,12 @@ use super::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_core::text::lower_words;
 use lakeward_lake::dataset::Dataset;
+use lakeward_lake::identifier::Identifier;
 
+mod alike;
 mod lake;
 
+pub use alike::key_of;
 pub use lake::FacetIndex;
 
 /// No known year.
@@ -56,6 +59,15 @@ struct EntryRecord {
     kind: u32,
 }
 
+/// An identifier by its [key](lakeward_lake::identifier::Identifier::key); sorted by key, then table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct IdentifierRecord {
+    key: u64,
+    table: u32,
+    unused: u32,
+}
+
 /// The facets of one table or record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableFacets {
@@ -64,6 +76,8 @@ pub struct TableFacets {
     cut_short: Vec<String>,
     years: [i16; 2],
     title_words: Vec<String>,
+    /// Keys of its identifiers and of its address.
+    identifiers: Vec<u64>,
 }
 
 impl TableFacets {
@@ -80,6 +94,11 @@ impl TableFacets {
         let (first, last) = metadata.years();
         let stored = |year: Option<i32>| year.and_then(|year| i16::try_from(year).ok()).unwrap_or(UNKNOWN_YEAR);
         facets.years = [stored(first), stored(last)];
+        let own = std::iter::once(dataset.citation()).chain(metadata.identifiers.iter().map(String::as_str));
+        let named = own.chain(metadata.source_url.as_deref()).map(|text| Identifier::of_publisher(text).key());
+        facets.identifiers = named.collect();
+        facets.identifiers.sort_unstable();
+        facets.identifiers.dedup();
         facets
     }
 }
@@ -104,6 +123,7 @@ pub struct FacetWriter {
     /// By kind and field.
     fields: HashMap<(Kind, String), Lists>,
     years: Vec<[i16; 2]>,
+    identifiers: Vec<IdentifierRecord>,
 }
 
 impl FacetWriter {
@@ -116,6 +136,10 @@ impl FacetWriter {
                     self.add(entry.kind, entry.field, entry.text, table);
                 }
             }
+        }
+        for record in from.all_identifiers()? {
+            let moved = number_of(record.table).map(|table| IdentifierRecord { table, ..*record });
+            self.identifiers.extend(moved);
         }
         Ok(())
     }
@@ -151,6 +175,8 @@ impl StructureWriter for FacetWriter {
             self.add(Kind::TitleWord, "", word, place.table);
         }
         self.years.push(facets.years);
+        let named = facets.identifiers.iter().map(|key| IdentifierRecord { key: *key, table: place.table, unused: 0 });
+        self.identifiers.extend(named);
         Ok(())
     }
 
@@ -196,6 +222,8 @@ impl StructureWriter for FacetWriter {
             }
         }
         writer.section_of(*b"YEAR", &self.years)?;
+        self.identifiers.sort_unstable();
+        writer.section_of(*b"IDEN", &self.identifiers)?;
         writer.finish().map(Some)
     }
 }
@@ -236,6 +264,7 @@ pub struct Facets {
     texts: Section,
     lists: Section,
     years: Section,
+    identifiers: Section,
 }
 
 /// An entry of the dictionary.
@@ -248,7 +277,7 @@ struct Entry<'a> {
 }
 
 impl Structure for Facets {
-    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 1 };
+    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 2 };
     type Draft = TableFacets;
     type Writer = FacetWriter;
 
@@ -263,6 +292,7 @@ impl Structure for Facets {
             texts: file.section(*b"TEXT")?,
             lists: file.section(*b"LIST")?,
             years: file.section(*b"YEAR")?,
+            identifiers: file.section(*b"IDEN")?,
         })
     }
 
@@ -318,6 +348,17 @@ impl Facets {
         Ok(self.years.slice::<[i16; 2]>(table as usize..table as usize + 1)?[0])
     }
 
+    fn all_identifiers(&self) -> Result<&[IdentifierRecord]> {
+        self.identifiers.slice::<IdentifierRecord>(0..self.identifiers.len() / size_of::<IdentifierRecord>())
+    }
+
+    /// The tables that have an identifier of this key, ascending.
+    fn with_identifier(&self, key: u64) -> Result<impl Iterator<Item = u32>> {
+        let all = self.all_identifiers()?;
+        let first = all.partition_point(|record| record.key < key);
+        Ok(all[first..].iter().take_while(move |record| record.key == key).map(|record| record.table))
+    }
+
     /// First and last year of all tables, by number.
     fn all_years(&self) -> Result<&[[i16; 2]]> {
         self.years.slice::<[i16; 2]>(0..self.tables())
@@ -339,6 +380,7 @@ mod tests {
             cut_short: if years[0] == 1999 { vec!["geography".into()] } else { Vec::new() },
             years,
             title_words: title_words(title),
+            identifiers: values.iter().map(|(_, value)| value.len() as u64).collect(),
         }
     }
 
@@ -386,6 +428,9 @@ mod tests {
         let merged = written(merged);
         assert_eq!(merged.descriptions(), whole.descriptions());
         assert_eq!(merged.all_years().unwrap(), whole.all_years().unwrap());
+        assert_eq!(merged.all_identifiers().unwrap(), whole.all_identifiers().unwrap());
+        assert_eq!(whole.with_identifier(7).unwrap().collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(whole.with_identifier(8).unwrap().count(), 0);
         assert_eq!(known_year(merged.stored_years(2).unwrap()[1]), None);
     }
 }

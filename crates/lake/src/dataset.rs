@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::identifier::OwnIdentifier;
 use super::location::Location;
 use super::metadata::TableMetadata;
 use super::profile::{self, ColumnProfile, TableProfile};
@@ -190,8 +191,7 @@ pub fn no_table(name: &str) -> Error {
 
 /// The identifier for citing a table of lake `lake` whose publisher gives none.
 pub fn own_citation(lake: &str, id: &TableId, content: &ContentHash) -> String {
-    let hash = content.to_string();
-    format!("lakeward:{lake}/{id}@{}", hash.get(..16).unwrap_or(&hash))
+    OwnIdentifier::of(lake, id, content).to_string()
 }
 
 /// A dataset as indexes store it and `--json` prints it, unchanged since the first version: a record has the fields of a table

@@ -9,6 +9,8 @@ pub mod cell_setting;
 pub mod composite_key;
 pub mod dataset;
 pub mod grain;
+pub mod harvest;
+pub mod identifier;
 pub mod join_keys;
 pub mod key_sample;
 pub mod layout;

@@ -158,6 +158,8 @@ pub struct LakeListing {
     pub files: Vec<LakeFile>,
     /// Files that describe tables (`datapackage.json`, `*-metadata.json`, JSON-LD, …), sorted.
     pub sidecars: Vec<PathBuf>,
+    /// XML files, which may be catalogues, sorted.
+    pub catalogues: Vec<PathBuf>,
     /// Entries that could not be used, each with the reason, sorted.
     pub problems: Vec<(PathBuf, String)>,
 }
@@ -203,6 +205,7 @@ pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
     let mut listing = walk.listing;
     listing.files.sort_by(|a, b| a.relative.cmp(&b.relative).then_with(|| a.path.cmp(&b.path)));
     listing.sidecars.sort();
+    listing.catalogues.sort();
     listing.problems.sort();
     Ok(listing)
 }
@@ -299,6 +302,9 @@ impl Walk<'_> {
         if is_sidecar(&path) {
             return self.listing.sidecars.push(path);
         }
+        if is_xml(&path) && meta.is_file() {
+            return self.listing.catalogues.push(path);
+        }
         let Some((format, compression)) = classify(&path) else { return };
         if !meta.is_file() {
             return self.problem(&path, "not a regular file");
@@ -354,6 +360,12 @@ pub fn time_of_change(meta: &fs::Metadata) -> u64 {
 
 fn real_path(folder: &Path) -> PathBuf {
     fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
+}
+
+/// Whether the name at the end of `path` is that of an XML file, packed or not.
+pub(super) fn is_xml(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    [".xml", ".xml.gz", ".xml.zst"].iter().any(|end| name.ends_with(end))
 }
 
 pub(super) fn is_hidden(path: &Path) -> bool {

@@ -45,6 +45,9 @@ __all__ = [
     "RankedOperation",
     "RankedTable",
     "RecordAnswer",
+    "RecordFile",
+    "RecordFlaw",
+    "RelatedWork",
     "Repair",
     "Sample",
     "ScoreParts",
@@ -62,6 +65,7 @@ __all__ = [
     "TimeCovered",
     "Turn",
     "UnionAnswer",
+    "Unused",
     "Utility",
     "ValueMatch",
     "VariantMatch",
@@ -613,6 +617,8 @@ class RankedTable:
     """The answer in one line."""
     citation: str = ""
     """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    link: str | None = None
+    """Where it is on the web, where its citation is no address."""
     record: bool = False
     """Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it."""
     accepted: bool = False
@@ -872,6 +878,30 @@ class PlaceCoverage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class RelatedWork:
+    """A paper or dataset that a record refers to; at least one of identifier and title is known."""
+    identifier: str | None = None
+    """Its identifier or address."""
+    relation: str | None = None
+    """How the data relates to it, as written: ``IsSupplementTo``."""
+    title: str | None = None
+    """Its title or citation."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A file that belongs to a record's data."""
+    format: str | None = None
+    """Its format as written: ``CSV``, ``text/csv``."""
+    name: str | None = None
+    """Its name, else its title."""
+    size_bytes: int | None = None
+    """Its size in bytes, where the record gives one that can be read."""
+    url: str | None = None
+    """Where it is."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class TimeCovered:
     """The time covered according to the publisher, as written: a start and an end, either of which may be open, or
     words.
@@ -907,6 +937,17 @@ class ColumnMetadata:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Unused:
+    """Something of a record that could not be used, or only in part."""
+    field: str
+    """The field, as the record or the standard names it."""
+    reason: str
+    """Why."""
+    value: str | None = None
+    """The value, where it is short: at most 80 bytes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class TableMetadata:
     """What a publisher says about one table. Texts hold no control or direction characters; the description is at most
     16 KB, other texts at most 1 KB, tags at most 64, columns at most 4,096.
@@ -923,12 +964,24 @@ class TableMetadata:
     """Licence name or URL."""
     identifier: str | None = None
     """What to cite: a DOI as ``https://doi.org/…``, a CSTR, a handle, else the publisher's own identifier or URL."""
+    identifiers: tuple[str, ...] = ()
+    """Further identifiers, each once: a record may have a DOI and a CSTR. Any of them resolves."""
+    version: str | None = None
+    """Version, as written."""
     source_url: str | None = None
     """Landing page, else the address of the file."""
     issued: str | None = None
     """When it was first published, as written."""
     modified: str | None = None
     """When it was last changed, as written."""
+    method: str | None = None
+    """How the data was collected or made."""
+    related: tuple[RelatedWork, ...] = ()
+    """Papers and datasets that the record refers to; at most 256."""
+    files: tuple[RecordFile, ...] = ()
+    """The files of the data according to the record; at most 256."""
+    sizes: tuple[str, ...] = ()
+    """The size of the data, as written."""
     spatial: tuple[str, ...] = ()
     """Places covered, each one name."""
     temporal: TimeCovered | None = None
@@ -945,6 +998,8 @@ class TableMetadata:
     """The standard that the sidecar follows."""
     file: str | None = None
     """The sidecar, as a path in the lake."""
+    unused: tuple[Unused, ...] = ()
+    """What of the record could not be used; at most 32."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -958,6 +1013,17 @@ class Repair:
     """The line of the file (from 1) of the first one; the row for formats without lines."""
     detail: str | None = None
     """The decoder's reason, for damage."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordFlaw:
+    """How many records have something that could not be used for one reason."""
+    reason: str
+    """Why."""
+    records: int
+    """How many records."""
+    first: str
+    """The first of them, with the field: ``10.5281/zenodo.1: issued``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -993,6 +1059,12 @@ class BuildStats:
     """
     records_left_out: int
     """Invalid lines in the record files; ``problems`` gives the reasons."""
+    records_replaced: int
+    """Records of a harvest that a later record of the same id replaced."""
+    records_deleted: int
+    """Records of a harvest that its source deleted."""
+    record_flaws: tuple[RecordFlaw, ...]
+    """What of the records could not be used, by reason; each record says what of it."""
     columns: int
     """Columns in the index now."""
     added: int

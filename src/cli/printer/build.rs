@@ -1,7 +1,7 @@
 //! The summary of a build, on stderr: counts, and the files that were repaired, cut or skipped.
 
 use super::{bytes, narrate};
-use lakeward_core::text::shown;
+use lakeward_core::text::{counted, shown};
 use lakeward_index::build::BuildStats;
 use lakeward_lake::reader::Repair;
 
@@ -27,6 +27,16 @@ pub fn build_summary(stats: &BuildStats) {
     }
     if stats.records_left_out > 0 {
         narrate(&format!("{} lines of the records are not usable", stats.records_left_out));
+    }
+    if stats.records_replaced + stats.records_deleted > 0 {
+        let (replaced, deleted) = (stats.records_replaced, stats.records_deleted);
+        narrate(&format!(
+            "{replaced} records replaced by later ones of their harvest, {deleted} deleted at their source"
+        ));
+    }
+    for flaw in &stats.record_flaws {
+        let first = shown(&flaw.first, 120);
+        narrate(&format!("{} used in part: {} (first: {first})", counted(flaw.records, "record"), flaw.reason));
     }
     if stats.sampled > 0 {
         narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));

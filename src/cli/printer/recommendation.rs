@@ -2,7 +2,7 @@
 
 use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
-use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, Sentence};
+use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence};
 use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Label, OperationKind, Signals};
@@ -49,9 +49,32 @@ pub fn screen(answer: &Recommendation) {
         out(&format!("  {}", operation_line(place + 1, operation)));
     }
     question(answer);
-    for note in &answer.notes {
+    let tabled = comparison(&answer.facts);
+    for note in answer.notes.iter().filter(|note| !tabled || answer.facts.iter().all(|fact| fact.line() != **note)) {
         out(&shown(note, REASON));
     }
+}
+
+/// Prints what several records say side by side; false where it is said of one only.
+fn comparison(facts: &[RecordFact]) -> bool {
+    let (records, respects) = RecordFact::table(facts);
+    if records.len() < 2 {
+        return false;
+    }
+    out("");
+    for (place, record) in records.iter().enumerate() {
+        out(&format!("{}. {}  {}", place + 1, shown(&record.title, 160), shown(&record.cited(), 200)));
+    }
+    let mut table = comfy_table::Table::new();
+    table.load_preset(comfy_table::presets::NOTHING).set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    let head = (1..=records.len()).map(|number| number.to_string());
+    table.set_header(std::iter::once(String::new()).chain(head));
+    for (about, values) in respects {
+        let told = values.iter().map(|fact| fact.map_or(String::new(), |fact| shown(&fact.told(), 120).to_string()));
+        table.add_row(std::iter::once(about.to_string()).chain(told));
+    }
+    table.to_string().lines().for_each(|line| out(line.trim_end()));
+    true
 }
 
 /// How many tables to list: those with at least half the best utility. Records are all listed: there are few, and

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
+use crate::cli::args::CiteFormat;
 use crate::cli::printer::{self, conversation, recommendation};
-use crate::cli::{profile, replay, search, sessions};
-use lakeward::documents::{Document, JoinDocument, ModelCost, TableList};
+use crate::cli::{cite, profile, replay, search, sessions};
+use lakeward::documents::{CiteDocument, Document, JoinDocument, ModelCost, TableList};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{Question, Recommendation};
 use lakeward_agent::session::transcript;
@@ -39,7 +40,10 @@ impl Repl<'_> {
         self.session = session;
         self.cost = provenance.model.as_ref().map(ModelCost::of);
         let saved = self.save();
-        self.listed = answer.tables.iter().map(|table| table.table.clone()).collect();
+        // A question about records leaves the list as it is.
+        if answer.facts.is_empty() {
+            self.listed = answer.tables.iter().map(|table| table.table.clone()).collect();
+        }
         if self.arguments.json {
             printer::json_line(&answer)?;
         } else {
@@ -55,7 +59,33 @@ impl Repl<'_> {
             self.say(&conversation::model_cost(cost));
         }
         self.say(&what_next(&answer));
-        Ok(if answer.tables.is_empty() { Status::NothingFound } else { Status::Done })
+        let is_answered = !answer.tables.is_empty() || !answer.facts.is_empty();
+        Ok(if is_answered { Status::Done } else { Status::NothingFound })
+    }
+
+    /// Prints how to cite a dataset, else all of the list.
+    fn cite(&self, pick: Option<Pick>) -> Result<Status> {
+        let ids = match pick {
+            Some(Pick::Named(name)) => vec![name],
+            Some(pick) => match self.input(&pick)? {
+                Input::Table(id) => vec![id],
+                _ => return Err(Error::Usage("only tables and records can be cited".into())),
+            },
+            None if self.listed.is_empty() => {
+                return Err(Error::Usage("cite what? give an id or an identifier, or ask first".into()));
+            }
+            None => self.listed.clone(),
+        };
+        let document = CiteDocument::of(&self.lakeward, &ids)?;
+        match self.arguments.json {
+            true => printer::json_line(&document)?,
+            false => cite::show(self.arguments, CiteFormat::Text, &document)?,
+        }
+        Ok(match (document.citations.is_empty(), document.unknown.is_empty()) {
+            (true, _) => Status::NothingFound,
+            (false, true) => Status::Done,
+            (false, false) => Status::InPart,
+        })
     }
 
     /// A number alone: the answer to the open question.
@@ -84,6 +114,7 @@ impl Repl<'_> {
             Slash::Union(pick) => self.union(pick.as_ref()),
             Slash::Accept(pick) => self.choose(&pick, true),
             Slash::Reject(pick) => self.choose(&pick, false),
+            Slash::Cite(pick) => self.cite(pick),
             Slash::Why(number) => self.why(number),
             Slash::Sql(SqlOf::Operation(number)) => self.sql_of(number),
             Slash::Sql(SqlOf::Query(query)) => self.query(&query),

@@ -32,6 +32,8 @@ pub enum Slash {
     Accept(Pick),
     /// Reject a table.
     Reject(Pick),
+    /// Cite a table or record, or all of the list.
+    Cite(Option<Pick>),
     /// Explain the latest answer, or a table of it.
     Why(Option<usize>),
     /// Show the SQL of an operation, or run a query.
@@ -119,7 +121,7 @@ const fn command(name: &'static str, arguments: &'static str, does: &'static str
 }
 
 /// All commands, in the order of `/help`.
-pub const COMMANDS: [Description; 21] = [
+pub const COMMANDS: [Description; 22] = [
     command(
         "/use",
         "[TABLE|FILE|N]",
@@ -130,6 +132,11 @@ pub const COMMANDS: [Description; 21] = [
     command("/union", "[TABLE]", "find tables whose rows could be appended to TABLE, else to the working table"),
     command("/accept", "N|TABLE", "accept a table: later joins and unions start from it"),
     command("/reject", "N|TABLE", "reject a table: it is not recommended again unless named"),
+    command(
+        "/cite",
+        "[N|ID]",
+        "cite a table or record of the list, by number, id or identifier; alone: all of the list",
+    ),
     command("/why", "[N]", "explain the latest answer, or the rank of table N of the list"),
     command("/sql", "[N|QUERY]", "show the SQL of operation N, or run one read-only query"),
     command(
@@ -211,6 +218,7 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
         "union" => Slash::Union(some().map(pick)),
         "accept" => Slash::Accept(pick(required()?)),
         "reject" => Slash::Reject(pick(required()?)),
+        "cite" => Slash::Cite(some().map(pick)),
         "why" => Slash::Why(number()?),
         "sql" => Slash::Sql(match rest.parse() {
             Ok(number) => SqlOf::Operation(Some(number)),

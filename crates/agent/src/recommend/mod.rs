@@ -10,6 +10,7 @@ pub(crate) mod mentions;
 pub mod next_operations;
 pub mod question;
 mod recommendation;
+mod record_fact;
 pub mod summary;
 pub mod task_spec;
 pub mod utility;
@@ -18,4 +19,5 @@ pub use recommendation::{
     Choice, Evidence, IntentionFit, Match, Precondition, Question, RankedOperation, RankedTable, Recommendation,
     TaskEvidence, Utility,
 };
+pub use record_fact::RecordFact;
 pub use summary::{About, Sentence};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::record_fact::RecordFact;
 use super::summary::Sentence;
 use super::task_spec::TaskSpec;
 use lakeward_core::answer::in_order;
@@ -36,6 +37,9 @@ pub struct Recommendation {
     /// The answer in words: which tables serve and why, what is missing, what to do next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<Sentence>,
+    /// What records say, where a turn asks about them: one a record and field. `notes` has each as a line, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<RecordFact>,
     /// What the analyst should know besides: what was left out, what could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -91,7 +95,12 @@ impl NamesTables for Recommendation {
             }
         }
         self.summary = passed;
-        for note in &mut self.notes {
+        let there = self.facts.iter().map(|fact| gate.has(&fact.record)).collect::<Result<Vec<bool>>>()?;
+        let mut kept = there.iter();
+        self.facts.retain(|_| kept.next().copied().unwrap_or(false));
+        // What a record says of other works is quoted from it.
+        let quoted: Vec<String> = self.facts.iter().map(RecordFact::line).collect();
+        for note in self.notes.iter_mut().filter(|note| !quoted.contains(note)) {
             *note = gate.identifiers(note, &[])?;
         }
         let taken = gate.taken() - before;
@@ -183,6 +192,9 @@ pub struct RankedTable {
     /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
+    /// Where it is on the web, where its citation is no address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// Its title.
     pub title: String,
     /// Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it.
@@ -228,9 +240,17 @@ impl RankedTable {
     pub const RECORD_COLUMNS: &'static [ListColumn<Self>] = &[
         column("record", ListCell::Id(|ranked| &ranked.table)),
         column("title", ListCell::Text(TITLE_CHARS, |ranked| ranked.title.as_str().into())),
+        column("cite", ListCell::Text(TITLE_CHARS, |ranked| ranked.cited().into())),
         column("utility", ListCell::Figure(2, |ranked| ranked.utility.total)),
         column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
     ];
+}
+
+impl RankedTable {
+    /// Its citation and its address, if that is another.
+    pub fn cited(&self) -> String {
+        self.link.as_ref().map_or_else(|| self.citation.clone(), |link| format!("{} {link}", self.citation))
+    }
 }
 
 /// AIDEN's Eq. 4 (Taha, 2026): U(T, O) = α·Rel + β·Int + γ·Opt, each part and the sum in 0..=1.

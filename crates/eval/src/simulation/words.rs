@@ -120,9 +120,13 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
                 Role::Dimension => bank.dimension,
                 Role::Format => bank.format,
                 Role::Licence => bank.licence,
-                Role::Subject | Role::Topic | Role::Period | Role::Grain | Role::Column | Role::Other(_) => {
-                    bank.subject
-                }
+                Role::Subject
+                | Role::Topic
+                | Role::Period
+                | Role::Published
+                | Role::Grain
+                | Role::Column
+                | Role::Other(_) => bank.subject,
             };
             // Names keep their case; common nouns are lower-cased as in a sentence.
             let value = match role {

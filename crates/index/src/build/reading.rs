@@ -18,7 +18,7 @@ use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
-use lakeward_lake::source::{LakeFile, LakeListing};
+use lakeward_lake::source::{self, LakeFile, LakeListing};
 use lakeward_models::embed::Embedder;
 
 /// That there is no `what` of this name, with the nearest of `names`.
@@ -31,7 +31,7 @@ pub(super) fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'
 /// The outcome of one file.
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
-/// Reads the records of the given file, otherwise of the files stored in `manifest`, otherwise of a lake that contains nothing else. The
+/// Reads the records of the given file or folder, otherwise of the files stored in `manifest` and of a lake that contains nothing else. The
 /// files are stored in `manifest` and are not tables.
 pub(super) fn read_records(
     lake: &Path,
@@ -40,11 +40,29 @@ pub(super) fn read_records(
     listing: &mut LakeListing,
 ) -> Result<Records> {
     let paths: Vec<PathBuf> = match named {
-        Some(path) => vec![path.to_path_buf()],
-        None if manifest.records.is_empty() => {
-            metadata::catalogues_alone(lake, listing).iter().map(|name| lake.join(name)).collect()
+        // A folder of catalogues, such as that of a harvest.
+        Some(folder) if folder.is_dir() => {
+            let names = metadata::catalogues_alone(folder, &source::list_files(folder)?);
+            if names.is_empty() {
+                return Err(Error::Usage(format!(
+                    "the folder `{}` has no catalogue, or has more than catalogues",
+                    folder.display()
+                )));
+            }
+            names.iter().map(|name| folder.join(name)).collect()
         }
-        None => manifest.records.iter().map(|remembered| lake.join(remembered)).collect(),
+        Some(path) => vec![path.to_path_buf()],
+        None => {
+            // Of a lake of catalogues alone new ones count, too.
+            let mut names = metadata::catalogues_alone(lake, listing);
+            let is_alone = !names.is_empty();
+            names.extend(manifest.records.iter().cloned());
+            if is_alone {
+                names.sort();
+            }
+            names.dedup();
+            names.iter().map(|name| lake.join(name)).collect()
+        }
     };
     let real_lake = fs::canonicalize(lake).map_err(|source| Error::io("list", lake, source))?;
     let mut records = Records::default();

@@ -1,17 +1,20 @@
 //! The facets of all segments as one dictionary.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 
 #[cfg(test)]
 use super::Facets;
+use super::alike::Alike;
 use super::{Kind, known_year};
 use crate::Segment;
 use crate::open::{LakeIndex, TableRef};
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;
+use lakeward_lake::identifier::Identifier;
 
 /// The position of a list of tables.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +44,8 @@ pub struct FacetIndex {
     all: TableSet,
     records: usize,
     has_years: bool,
+    /// Values by what they mean, once asked for.
+    pub(super) alike: OnceLock<Alike>,
 }
 
 impl FacetIndex {
@@ -87,6 +92,7 @@ impl FacetIndex {
             records: all.len(),
             has_years: false,
             all,
+            alike: OnceLock::new(),
         };
         index.title_words.sort_unstable();
         index.has_years = index.any_years(segments)?;
@@ -143,6 +149,11 @@ impl FacetIndex {
             sorted.sort_unstable();
             sorted.into_iter().map(move |(value, tables)| (role, value, tables))
         })
+    }
+
+    /// The values of `role`, in no order.
+    pub fn values_of(&self, role: &Role) -> impl Iterator<Item = &str> {
+        self.roles.get(role).into_iter().flat_map(|values| values.keys().map(|value| &**value))
     }
 
     /// The words of titles in lower case, each with the number of tables and records whose title has it, by word.
@@ -241,6 +252,30 @@ impl LakeIndex {
             }
         }
         Ok(())
+    }
+
+    /// The tables and records that are cited by `identifier`, or are at its address, in the order of segments. Cost: two lookups a segment,
+    /// and each found is read.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn with_identifier(&self, identifier: &Identifier) -> Result<Vec<TableRef>> {
+        let (mut cited, mut placed) = (Vec::new(), Vec::new());
+        for (place, segment) in self.segments().iter().enumerate() {
+            for table in segment.facets.with_identifier(identifier.key())? {
+                if !segment.is_live(table) {
+                    continue;
+                }
+                let dataset = segment.catalog.dataset(table)?;
+                let is_same = |text: &str| Identifier::of_publisher(text).key() == identifier.key();
+                let mut others = dataset.metadata().into_iter().flat_map(|metadata| &metadata.identifiers);
+                let is_cited = is_same(dataset.citation()) || others.any(|other| is_same(other));
+                let list = if is_cited { &mut cited } else { &mut placed };
+                list.push(TableRef { segment: place as u32, table });
+            }
+        }
+        // The address may be a table's source and not its identifier.
+        Ok(if cited.is_empty() { placed } else { cited })
     }
 
     /// First and last year covered by a table or record.

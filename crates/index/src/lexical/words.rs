@@ -55,7 +55,9 @@ impl Structure for Words {
         let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
         let preamble =
             dataset.table().into_iter().flat_map(|table| table.report.preamble.iter().chain(&table.report.notes));
-        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(preamble) {
+        let beside = metadata.into_iter().flat_map(|metadata| metadata.words_beside());
+        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(preamble).chain(beside)
+        {
             description.push('\n');
             description.push_str(line);
         }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
 use super::record_facets::{Fields, is_address};
+use super::standards::CKAN_BESIDE;
 use super::value::{get, identifier, items, line, paragraphs, period, places, places_in, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata, TimeCovered};
 
@@ -74,7 +75,7 @@ fn fields(package: &Value) -> Fields {
     fields
 }
 
-fn package(package: &Value) -> Dataset {
+pub(super) fn package(package: &Value) -> Dataset {
     if let Some(name) = package.as_str() {
         // A `package_list` holds only names.
         let title = super::clean::line(&name.replace(['-', '_'], " "));
@@ -88,7 +89,7 @@ fn package(package: &Value) -> Dataset {
             names.contains(&key.as_str()).then(|| text(get(extra, &["value"])))?.map(|value| super::clean::line(&value))
         })
     };
-    let whole = TableMetadata {
+    let mut whole = TableMetadata {
         title: line(package, &["title_translated", "title", "name"]),
         description: paragraphs(package, &["notes_translated", "notes", "description"]),
         tags: tags(package, &["tags", "keywords", "groups"]),
@@ -116,6 +117,7 @@ fn package(package: &Value) -> Dataset {
         standard: Some(Standard::Ckan),
         ..TableMetadata::default()
     };
+    CKAN_BESIDE.fill(package, &mut whole);
     let resources = || items(get(package, &["resources"])).filter(|resource| resource.is_object());
     let formats = resources().filter_map(|resource| line(resource, &["format"])).collect();
     Dataset { id: text(get(package, &["name", "id"])), whole, files: resources().map(resource).collect(), formats }

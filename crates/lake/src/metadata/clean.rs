@@ -64,6 +64,19 @@ fn is_invisible(letter: char) -> bool {
         | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
+/// Whether `text` has characters that change the direction of the text around them, or control characters other than white space.
+pub(super) fn has_hidden(text: &str) -> bool {
+    let turns =
+        |letter| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}');
+    text.chars().any(|letter| turns(letter) || letter.is_control() && !letter.is_whitespace())
+}
+
+/// Whether something is taken for an HTML tag in the part of `text` that is read.
+pub(super) fn has_markup(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(8 * LONGEST_DESCRIPTION_BYTES)];
+    text.contains('<') && without_markup(text) != text
+}
+
 fn without_markup(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::record_facets::Fields;
+use super::standards::DCAT_BESIDE;
 use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 
@@ -62,10 +63,10 @@ const NO_FACETS: [&str; 20] = [
     "@type",
 ];
 
-fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
+pub(super) fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
     let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
     let fields = node.as_object().map(|map| Fields::of(map, |name| !NO_FACETS.contains(&name))).unwrap_or_default();
-    let whole = TableMetadata {
+    let mut whole = TableMetadata {
         title: line(node, &["title", "name"]),
         description: paragraphs(node, &["description"]),
         tags: tags(node, &["keyword", "theme"]),
@@ -83,6 +84,7 @@ fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
         standard: Some(Standard::Dcat),
         ..TableMetadata::default()
     };
+    DCAT_BESIDE.fill(node, &mut whole);
     let distributions = || {
         let resolved = items(get(node, &["distribution"])).map(|distribution| resolve(distribution, nodes));
         resolved.filter(|node| node.is_object())

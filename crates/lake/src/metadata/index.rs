@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::value::{get, has_type, items};
-use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, readme, schema_org};
+use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, readme, schema_org, standards};
 
 /// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
@@ -176,7 +176,10 @@ pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Datas
     let name = split_path(sidecar).1.to_lowercase();
     let implied = name.strip_suffix("-metadata.json").filter(|table| is_table_file(table));
     let resources = get(document, &["resources"]);
-    let datasets = if name.ends_with("-metadata.json") && is_csvw(document, implied) || is_csvw(document, None) {
+    let research = || [document, get(document, &["data"]), get(get(document, &["data"]), &["Content"])];
+    let datasets = if let Some(dataset) = research().into_iter().find_map(standards::of_json) {
+        vec![dataset]
+    } else if name.ends_with("-metadata.json") && is_csvw(document, implied) || is_csvw(document, None) {
         let stem = sidecar.strip_suffix("-metadata.json").map(|table| split_path(table).1);
         csvw::read(document, implied.and(stem))
     } else if document.get("result").is_some_and(|result| result.is_object() || result.is_array()) {

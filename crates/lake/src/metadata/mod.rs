@@ -18,11 +18,18 @@ mod dcat;
 mod dump;
 mod frictionless;
 mod index;
+mod mapping;
+mod own_form;
+mod parts;
+mod read_records;
 mod readme;
 mod record_facets;
 mod schema_org;
 mod spool;
+mod standards;
+mod taxonomy;
 mod value;
+pub(crate) mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -34,9 +41,10 @@ use lakeward_core::text::years::{STATED, years};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use catalogue_records::{CatalogueRecord, Records};
+pub use catalogue_records::{CatalogueRecord, RecordFlaw, Records};
 pub use dump::{catalogues_alone, describes_files};
 pub use index::MetadataIndex;
+pub use parts::{RecordFile, RelatedWork, Unused, UnusedReason};
 pub(crate) use readme::is_readme;
 pub use record_facets::{Facet, RecordFacets};
 
@@ -56,6 +64,18 @@ pub enum Standard {
     Dcat,
     /// CSV on the Web.
     Csvw,
+    /// DataCite, as JSON or XML.
+    #[serde(rename = "datacite")]
+    DataCite,
+    /// Dublin Core of OAI-PMH (`oai_dc`).
+    OaiDc,
+    /// Dataverse: its search or the export of a dataset.
+    Dataverse,
+    /// ISO 19115 in XML, as INSPIRE's catalogues have it.
+    #[serde(rename = "iso-19115")]
+    Iso19115,
+    /// Science Data Bank (scidb.cn).
+    ScienceDb,
     /// A line of a file of catalogue records.
     Record,
     /// A README file.
@@ -101,6 +121,12 @@ pub struct TableMetadata {
     /// What to cite: a DOI as `https://doi.org/…`, a CSTR, a handle, else the publisher's own identifier or URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
+    /// Further identifiers, each once: a record may have a DOI and a CSTR. Any of them resolves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub identifiers: Vec<String>,
+    /// Version, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Landing page, else the address of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
@@ -110,6 +136,18 @@ pub struct TableMetadata {
     /// When it was last changed, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
+    /// How the data was collected or made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Papers and datasets that the record refers to; at most 256.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<RelatedWork>,
+    /// The files of the data according to the record; at most 256.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RecordFile>,
+    /// The size of the data, as written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
     /// Places covered, each one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spatial: Vec<String>,
@@ -134,6 +172,9 @@ pub struct TableMetadata {
     /// The sidecar, as a path in the lake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// What of the record could not be used; at most 32.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<Unused>,
 }
 
 /// The time covered according to the publisher, as written: a start and an end, either of which may be open, or words.

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::clean;
+use super::mapping::is_date;
 use super::value;
-use super::{TableMetadata, TimeCovered};
+use super::{Standard, TableMetadata, TimeCovered};
 use crate::source;
 use lakeward_core::role::Role;
 use lakeward_core::text::name_words;
-use lakeward_core::text::years::year_of_date;
+use lakeward_core::text::years::{STATED, year_of_date, years};
 
 /// Most fields of one record.
 const MOST_FIELDS: usize = 64;
@@ -26,6 +27,10 @@ const MOST_BYTES: usize = 16 << 10;
 const LONGEST_VALUE_BYTES: usize = 200;
 /// Longest name of a field, in bytes.
 const LONGEST_FIELD_BYTES: usize = 64;
+/// Fields of people and organisations.
+const WORDS: [&str; 4] = ["institution", "creator", "contributor", "funder"];
+/// The field of the year of publication.
+const PUBLISHED: &str = "published";
 /// Words of a field's name that mark a date as the start of the time covered …
 const BEGINS: [&str; 6] = ["start", "starts", "begin", "beginning", "from", "first"];
 /// … and as its end.
@@ -102,6 +107,21 @@ impl Fields {
         }
     }
 
+    /// Fields to which more are added.
+    pub fn with(facets: Vec<Facet>) -> Self {
+        let bytes = facets.iter().flat_map(|facet| &facet.values).map(String::len).sum();
+        Self { facets, bytes, ..Self::default() }
+    }
+
+    /// Adds `texts` as values of the field `name`.
+    pub fn add_texts(&mut self, name: &str, texts: impl Iterator<Item = String>) {
+        let mut facet = Facet { field: name.to_string(), values: Vec::new(), cut_short: false };
+        texts.for_each(|text| self.push(&mut facet, &Value::String(text)));
+        if !facet.values.is_empty() && self.facets.len() < MOST_FIELDS {
+            self.facets.push(facet);
+        }
+    }
+
     fn push(&mut self, facet: &mut Facet, item: &Value) {
         if item.is_number() || item.is_boolean() {
             return;
@@ -160,8 +180,26 @@ impl TableMetadata {
         let places = self.spatial.iter().filter(|place| place.len() <= LONGEST_VALUE_BYTES);
         fields.extend(places.map(|place| ("spatial", place.as_str())));
         fields.extend(path.and_then(format_of).map(|format| ("format", format)));
+        fields.extend(self.published().map(|year| (PUBLISHED, year)));
         let cut = self.facets.iter().filter(|facet| facet.cut_short).map(|facet| facet.field.as_str()).collect();
         (fields, cut)
+    }
+
+    /// What is searched for as words beside title, description, tags and publisher: who made the data, and where. Our own form of a record has
+    /// these in its description.
+    pub fn words_beside(&self) -> impl Iterator<Item = &String> {
+        let is_standard = self.standard != Some(Standard::Record);
+        let named = self.facets.iter().filter(move |facet| is_standard && WORDS.contains(&facet.field.as_str()));
+        let places = self.spatial.iter().filter(move |_| is_standard);
+        named.flat_map(|facet| &facet.values).chain(places)
+    }
+
+    /// The year of publication as it is written.
+    pub fn published(&self) -> Option<&str> {
+        let issued = self.issued.as_deref().filter(|issued| is_date(issued))?;
+        let year = years(issued, STATED).next()?.to_string();
+        let at = issued.find(&year)?;
+        issued.get(at..at + year.len())
     }
 
     /// First and last year covered, each where known.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
+use super::standards::SCHEMA_ORG_BESIDE;
 use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 
@@ -16,6 +17,7 @@ fn dataset(node: &Value) -> Dataset {
     let is_croissant = !get(node, &["recordSet"]).is_null();
     let mut whole = describe(node);
     whole.standard = Some(if is_croissant { Standard::Croissant } else { Standard::SchemaOrg });
+    let formats = SCHEMA_ORG_BESIDE.fill(node, &mut whole);
     for variable in items(get(node, &["variableMeasured"])).take(MOST_COLUMNS) {
         if let Some(name) = text(variable).map(|name| super::clean::line(&name)).filter(|name| !name.is_empty()) {
             whole.columns.insert(name, column(variable));
@@ -25,7 +27,7 @@ fn dataset(node: &Value) -> Dataset {
     // A file set is a pattern over files; its fields do not describe a single file.
     let files = items(get(node, &["distribution"])).filter(|file| file.is_object() && !has_type(file, "FileSet"));
     let files = files.map(|distribution| file(distribution, &records)).collect();
-    Dataset { id: text(get(node, &["@id", "identifier", "url"])), whole, files, ..Dataset::default() }
+    Dataset { id: text(get(node, &["@id", "identifier", "url"])), whole, files, formats }
 }
 
 fn describe(node: &Value) -> TableMetadata {

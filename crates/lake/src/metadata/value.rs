@@ -76,7 +76,7 @@ fn text_within(value: &Value, depth: usize) -> Option<String> {
     }
 }
 
-fn is_english(value: &Value) -> bool {
+pub(super) fn is_english(value: &Value) -> bool {
     ["@language", "lang", "language"]
         .iter()
         .any(|key| value.get(key).and_then(Value::as_str).is_some_and(is_english_code))
@@ -181,9 +181,13 @@ fn doi_in(text: &str) -> Option<&str> {
 /// Time covered under `names`: a text, or an object with a start and an end.
 pub(super) fn period(object: &Value, names: &[&str]) -> Option<TimeCovered> {
     let value = get(object, names);
-    let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
-    let start = line(value, &["startDate", "start", "hasBeginning", "from", "start_date"]);
-    let end = line(value, &["endDate", "end", "hasEnd", "to", "end_date"]);
+    period_of(value.as_array().and_then(|list| list.first()).unwrap_or(value))
+}
+
+/// The time that `value` says is covered.
+pub(super) fn period_of(value: &Value) -> Option<TimeCovered> {
+    let start = line(value, &["startDate", "start", "hasBeginning", "from", "start_date", "beginPosition"]);
+    let end = line(value, &["endDate", "end", "hasEnd", "to", "end_date", "endPosition"]);
     TimeCovered::between(start, end).or_else(|| TimeCovered::of(&text(value)?))
 }
 

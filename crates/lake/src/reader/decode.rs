@@ -7,7 +7,7 @@
 //! bulk and never copied.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -59,6 +59,15 @@ impl Text {
     /// As [`Text::open`]; the bytes read from disk are also hashed.
     pub(super) fn open_hashed(path: &Path, hash: Arc<Mutex<StreamHash>>) -> Result<Text> {
         Text::of(path, open_bytes_hashed(path, Some(hash))?)
+    }
+
+    /// As [`Text::open`], of markup too.
+    pub(super) fn open_any(path: &Path) -> Result<Text> {
+        let opened = open_bytes(path)?;
+        let mut text = Text::begin(opened.input, opened.read_bytes, opened.file_bytes, opened.packed);
+        let raw = text.read_raw(Vec::new(), opened.first_chunk_bytes);
+        text.take_head(raw);
+        Ok(text)
     }
 
     /// The UTF-8 text `rows`, of `bytes` bytes, made from a file of which `read_bytes` were read.
@@ -291,6 +300,31 @@ impl Text {
         if report.count(kind) == 0 {
             report.add_damage(kind, reason, None);
         }
+    }
+}
+
+/// The decoded text; a damaged stream is an error at its end.
+impl BufRead for Text {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.window().is_empty() && !self.at_end() {
+            self.fill();
+        }
+        match (self.window().is_empty(), &self.damage) {
+            (true, Some(damage)) => Err(io::Error::other(damage.clone())),
+            _ => Ok(self.window()),
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        Text::consume(self, count);
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(out)?;
+        Text::consume(self, count);
+        Ok(count)
     }
 }
 

@@ -219,6 +219,14 @@ pub fn open_unpacked(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
     Ok(decode::open_bytes(path)?.input)
 }
 
+/// Opens a file as UTF-8 text, unpacked and decoded as tables are: by its mark, else as its bytes are best read.
+///
+/// # Errors
+/// The operating system's, and those of a damaged packed file.
+pub fn open_text(path: &Path) -> Result<impl std::io::BufRead> {
+    decode::Text::open_any(path)
+}
+
 /// Whether a text file of any name splits into at least two columns; false if it cannot be read.
 pub fn looks_delimited(path: &Path) -> bool {
     delimited::looks_delimited(path)

@@ -1,7 +1,7 @@
 //! Citations as BibTeX.
 
 use super::citation::Citation;
-use super::identifier::Identifier;
+use lakeward_lake::identifier::Identifier;
 
 /// An entry `@dataset`, which biblatex knows and older styles print as `@misc`. The braces of every field are balanced, and no
 /// character is read by TeX as a command.

@@ -12,11 +12,11 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use super::identifier::{Identifier, trimmed};
 use super::mention::{Kind, Mention, mentions, plain, replaced, shape};
-use super::resolve::{holders, with_content};
+use super::resolve::with_content;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
+use lakeward_lake::identifier::{Identifier, trimmed};
 use lakeward_lake::source::Origin;
 
 pub use super::mention::NOT_THERE;
@@ -235,7 +235,7 @@ impl<'a> Gate<'a> {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub fn knows(&self, identifier: &Identifier) -> Result<bool> {
-        let Identifier::Own(own) = identifier else { return Ok(!holders(self.index, identifier)?.is_empty()) };
+        let Identifier::Own(own) = identifier else { return Ok(!self.index.with_identifier(identifier)?.is_empty()) };
         // Both must be right: an invented table with a true hash misleads, and so does the reverse.
         let Some(table) = self.index.get(&own.table)? else { return Ok(false) };
         Ok(own.hash.is_some() && with_content(self.index, own)?.contains(&table))

@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::identifier::Identifier;
-use super::own::{OwnIdentifier, version};
 use lakeward_core::text::years::{LIKELY, years};
 use lakeward_lake::dataset::Dataset;
-use lakeward_lake::metadata::TableMetadata;
+use lakeward_lake::identifier::{Identifier, OwnIdentifier, version};
+use lakeward_lake::metadata::{Standard, TableMetadata};
 
 /// A day, a month or a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +28,7 @@ pub struct Citation {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Its creator: metadata rarely distinguish creators from publishers, so this is the publisher.
+    /// Its creators, where the record tells them from the publisher; else the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<String>,
     /// Who publishes it.
@@ -67,7 +66,7 @@ impl Citation {
         Self {
             table: dataset.id().to_string(),
             title: dataset.title(),
-            creator: metadata.publisher.clone(),
+            creator: creators(metadata).or_else(|| metadata.publisher.clone()),
             publisher: metadata.publisher.clone(),
             issued: date(&metadata.issued).or_else(|| date(&metadata.modified)),
             identifier,
@@ -94,6 +93,16 @@ impl Citation {
         let name = if plain.is_empty() { "data" } else { plain.as_str() };
         format!("{name}_{}", &hash.as_str()[..6])
     }
+}
+
+/// The people whom a record names as creators.
+fn creators(metadata: &TableMetadata) -> Option<String> {
+    const MOST: usize = 6;
+    let facet =
+        metadata.facets.iter().find(|facet| facet.field == "creator" && metadata.standard != Some(Standard::Record))?;
+    let others = if facet.values.len() > MOST { "; et al." } else { "" };
+    let named: Vec<&str> = facet.values.iter().take(MOST).map(String::as_str).collect();
+    Some(format!("{}{others}", named.join("; ")))
 }
 
 impl CitedDate {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::citation::Citation;
-use super::identifier::Identifier;
+use lakeward_lake::identifier::Identifier;
 
 /// An item of type `dataset` with the field names of the CSL 1.0.2 schema.
 pub fn csl_json(citation: &Citation) -> Value {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::identifier::{Identifier, is_invisible, trimmed};
+use lakeward_lake::identifier::{Identifier, is_invisible, trimmed};
 
 /// Replaces a removed name or identifier in a text.
 pub const NOT_THERE: &str = "[not in the catalogue]";

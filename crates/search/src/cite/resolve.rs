@@ -11,12 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::citation::Citation;
-use super::identifier::{Identifier, trimmed};
-use super::own::{OwnIdentifier, version};
 use lakeward_core::error::{Result, nearest_names};
 use lakeward_core::text::counted;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::Dataset;
+use lakeward_lake::identifier::{Identifier, OwnIdentifier, trimmed, version};
 use lakeward_lake::source::{self, Origin};
 
 /// Most tables reported of one kind; the same content may exist a thousand times.
@@ -84,7 +83,7 @@ pub struct Resolution {
 
 /// Resolves `text`, the id of a table, its path, or an identifier, in the lake whose files are below `lake`.
 ///
-/// Cost: an id is looked up; an identifier is compared with that of every table.
+/// Cost: an id and an identifier are looked up; where nothing is found, similar names of all tables are.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -96,7 +95,7 @@ pub fn resolve(index: &LakeIndex, lake: &Path, text: &str) -> Result<Resolution>
     match Identifier::parse(asked) {
         Some(Identifier::Own(own)) => return resolve_own(index, lake, asked, &own),
         Some(identifier) => {
-            let tables = holders(index, &identifier)?;
+            let tables = index.with_identifier(&identifier)?;
             if !tables.is_empty() {
                 return present(index, asked, Some(&identifier), &tables);
             }
@@ -105,41 +104,11 @@ pub fn resolve(index: &LakeIndex, lake: &Path, text: &str) -> Result<Resolution>
         None => {}
     }
     let named = Identifier::Named(trimmed(asked).to_string());
-    let mut tables = holders(index, &named)?;
+    let mut tables = index.with_identifier(&named)?;
     if tables.is_empty() {
         tables = at_path(index, asked)?;
     }
     if tables.is_empty() { unknown(index, asked, None) } else { present(index, asked, None, &tables) }
-}
-
-/// The tables that carry `identifier`, in the order of segments.
-pub(super) fn holders(index: &LakeIndex, identifier: &Identifier) -> Result<Vec<TableRef>> {
-    let named = match identifier {
-        Identifier::Named(name) => Some(name.to_lowercase()),
-        _ => None,
-    };
-    let mut found = Vec::new();
-    for table in index.tables() {
-        let citation = index.segment(table.segment)?.catalog.citation(table.table)?;
-        let holds = match &named {
-            Some(name) => citation.to_lowercase() == *name,
-            None => Identifier::parse(&citation).as_ref() == Some(identifier),
-        };
-        if holds {
-            found.push(table);
-        }
-    }
-    // The address may be a table's source and not its identifier.
-    if let (true, Identifier::Url(_)) = (found.is_empty(), identifier) {
-        for table in index.tables() {
-            let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
-            let address = dataset.metadata().and_then(|metadata| metadata.source_url.as_deref());
-            if address.and_then(Identifier::parse).as_ref() == Some(identifier) {
-                found.push(table);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The tables whose content hash begins with the hash of `own`.

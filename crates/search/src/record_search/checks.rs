@@ -94,6 +94,16 @@ impl<'a> Check<'a> {
                 (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
             Demanded::Said => (none, 0.0),
+            Demanded::Period(wanted) if demand.role == Role::Published => {
+                let mut met = none.clone();
+                for year in index.facets()?.values_of(&demand.role) {
+                    if year.parse().is_ok_and(|year| is_published(*wanted, year)) {
+                        index.add_tables_with(&demand.role, year, &mut met)?;
+                    }
+                }
+                things.push(met);
+                (none, 0.0)
+            }
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
                 index.for_each_years(|table: TableRef, first, last| {
@@ -149,7 +159,8 @@ impl<'a> Check<'a> {
     /// Whether the record at `place`, which says what `told` says, meets it.
     pub fn told(&self, place: usize, told: &ReportedRoles) -> DemandCheck {
         let says = match self.demand.value {
-            Demanded::Period(_) => told.has_years,
+            Demanded::Period(_) if self.demand.role != Role::Published => told.has_years,
+            Demanded::Period(_) => told.roles.contains(&Role::Published),
             Demanded::Values(_) | Demanded::Said => told.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
@@ -164,6 +175,12 @@ impl<'a> Check<'a> {
         let Demand { role, said, hard, .. } = self.demand;
         DemandCheck { role: role.clone(), said: said.clone(), hard: *hard, refused: self.refused, state }
     }
+}
+
+/// Whether what was published in `year` was in the years wanted: a year is published in, it is not covered.
+fn is_published(wanted: RequestedYears, year: i32) -> bool {
+    let (from, to) = wanted.bounds();
+    from.is_none_or(|from| year >= from) && to.is_none_or(|to| year <= to)
 }
 
 /// Whether a record of `first..=last` covers the years wanted: 1, 0, or `reached` where it covers the year and does not begin or
@@ -195,5 +212,9 @@ mod tests {
         assert_eq!(wants(RequestedYears::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
         assert_eq!(wants(RequestedYears::StartsIn(2005)), [0.5, 1.0, 0.5]);
         assert_eq!(wants(RequestedYears::EndsIn(2010)), [1.0, 1.0, 0.0]);
+        let published = |wanted| [2019, 2020, 2021].map(|year| is_published(wanted, year));
+        assert_eq!(published(RequestedYears::StartsIn(2020)), [false, true, true]);
+        assert_eq!(published(RequestedYears::EndsIn(2020)), [true, true, false]);
+        assert_eq!(published(RequestedYears::Cover { from: 2020, to: 2020 }), [false, true, false]);
     }
 }

@@ -14,6 +14,7 @@ use crate::service::mcp;
 use crate::service::percent::{percent_decoded, percent_encoded};
 use lakeward::usage::{self, Did};
 use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
+use lakeward_agent::recommend::RecordFact;
 use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::request::{Label, OperationKind};
 use lakeward_core::text::counted;
@@ -144,7 +145,19 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
             h3 { "Tables" }
             ol.cards.answers { @for table in found.tables.iter().take(TABLES) { (table_line(table, forms)) } }
         }
-        @for note in &found.notes { p { (text(note)) } }
+        @let (records, respects) = RecordFact::table(&found.facts);
+        @if records.len() > 1 {
+            table {
+                thead { tr { th scope="col" { "" } @for record in &records {
+                    th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
+                } } }
+                tbody { @for (about, facts) in &respects {
+                    tr { th scope="row" { (about) } @for fact in facts { td { (text(&fact.map(RecordFact::told).unwrap_or_default())) } } }
+                } }
+            }
+        } @else {
+            @for note in &found.notes { p { (text(note)) } }
+        }
     }
 }
 
@@ -168,6 +181,12 @@ pub fn meter(relevance: f64) -> Markup {
     html! { span.meter { (bar(relevance, &format!("serves with probability {relevance:.2}"))) } }
 }
 
+/// The address of a dataset, where it has one on the web.
+fn address_of(table: &RankedTable) -> Option<&str> {
+    let known = [table.link.as_deref(), Some(table.citation.as_str())];
+    known.into_iter().flatten().find(|text| text.starts_with("https://") || text.starts_with("http://"))
+}
+
 fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
     let evidence = &table.evidence;
     html! {
@@ -179,6 +198,9 @@ fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
                 code { (text(&table.table)) }
                 @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
                 ", utility " (format!("{:.2}", table.utility.total))
+            }
+            @if table.record {
+                p.why { "Cite: " (text(&table.citation)) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
             }
             p.why { (told(&table.reason)) }
             @if let Some(join) = &evidence.join {

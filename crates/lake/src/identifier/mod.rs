@@ -6,8 +6,11 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::own::OwnIdentifier;
+mod own;
+
+pub use own::{OwnIdentifier, version};
 
 /// Longest text that is read as an identifier, in bytes.
 const MOST_BYTES: usize = 2048;
@@ -65,6 +68,12 @@ impl Identifier {
         Self::parse(text).unwrap_or_else(|| Self::Named(text.trim().to_string()))
     }
 
+    /// A number that is the same for identifiers that name the same thing, by which an index looks them up.
+    pub fn key(&self) -> u64 {
+        let text = self.to_string();
+        xxh3_64(if let Self::Named(_) = self { text.to_lowercase() } else { text }.as_bytes())
+    }
+
     /// Its web address, for kinds that have a resolver.
     pub fn url(&self) -> Option<String> {
         match self {
@@ -114,7 +123,7 @@ impl From<Identifier> for String {
 }
 
 /// `text` without the brackets, quotes and punctuation of the sentence around it.
-pub(super) fn trimmed(text: &str) -> &str {
+pub fn trimmed(text: &str) -> &str {
     let mut text = text.trim();
     loop {
         let before = text.len();
@@ -134,7 +143,7 @@ pub(super) fn trimmed(text: &str) -> &str {
 }
 
 /// Whether `c` is invisible: zero width, direction and joining characters.
-pub(super) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(u32::from(c), 0xAD | 0x34F | 0x61C | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E
         | 0x2060..=0x206F | 0xFE00..=0xFE0F | 0xFEFF | 0xE0000..=0xE0FFF)
 }

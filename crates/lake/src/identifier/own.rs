@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use lakeward_lake::source::{ContentHash, TableId};
+use crate::source::{ContentHash, TableId};
 
 /// Prefix of these identifiers.
 pub const SCHEME: &str = "lakeward:";

@@ -1,0 +1,78 @@
+//! What one record says in one respect.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::answer::in_order;
+use lakeward_core::text::shown;
+
+/// Characters of a title and of a value that are told.
+const TITLE: usize = 160;
+const VALUE: usize = 600;
+
+/// A respect, and what each of several records says in it.
+pub type Row<'f> = (&'f str, Vec<Option<&'f RecordFact>>);
+
+/// What one record or table says in one respect, and where it says it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
+pub struct RecordFact {
+    /// The id of the record or table.
+    pub record: String,
+    /// Its title.
+    pub title: String,
+    /// What it is cited by.
+    pub citation: String,
+    /// Where it is on the web, where its citation is no address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// In which respect: `licence`, `related works`.
+    pub about: String,
+    /// The field of the record that says it; none where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What it says; none where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+impl RecordFact {
+    /// The value, or that there is none.
+    pub fn told(&self) -> String {
+        self.value.as_deref().map_or("the record does not say".to_string(), |value| shown(value, VALUE).to_string())
+    }
+
+    /// What it is cited by and where it is.
+    pub fn cited(&self) -> String {
+        self.link.as_ref().map_or_else(|| self.citation.clone(), |link| format!("{} {link}", self.citation))
+    }
+
+    /// The fact in a line.
+    pub fn line(&self) -> String {
+        let field = self.field.as_ref().map(|field| format!(" (field `{field}`)")).unwrap_or_default();
+        format!(
+            "{} of {} [{}]: {}{field}",
+            self.about,
+            shown(&self.title, TITLE),
+            shown(&self.cited(), TITLE),
+            self.told()
+        )
+    }
+
+    /// The records that `facts` are of, and in each respect what each of them says.
+    pub fn table(facts: &[Self]) -> (Vec<&Self>, Vec<Row<'_>>) {
+        let (mut records, mut respects): (Vec<&Self>, Vec<&str>) = Default::default();
+        for fact in facts {
+            if records.iter().all(|known| known.record != fact.record) {
+                records.push(fact);
+            }
+            if !respects.contains(&fact.about.as_str()) {
+                respects.push(&fact.about);
+            }
+        }
+        let said = |about: &str, record: &str| facts.iter().find(|fact| fact.about == about && fact.record == record);
+        let row = |about| (about, records.iter().map(|record| said(about, &record.record)).collect());
+        let rows = respects.into_iter().map(row).collect();
+        (records, rows)
+    }
+}

@@ -1,0 +1,416 @@
+//! A standard as a table: which of its fields say what.
+//!
+//! A [`Mapping`] lists, for each thing that is kept of a record, the paths under which a standard has it, in order of preference. A path is
+//! names with dots between; lists on the way are gone through, items in English first; a prefix of a name does not count. `dates[dateType=Issued]`
+//! keeps the items whose `dateType` is that, `[x]` those that have an `x`, `[!x]` those that have none; `*` is any one name. XML is read as the
+//! same values ([`super::xml`]), so one mapping serves both forms of a standard.
+
+use serde_json::Value;
+
+use super::parts::{RecordFile, RelatedWork, Unused, UnusedReason, stated_size};
+use super::record_facets::Fields;
+use super::taxonomy::{self, JOINED};
+use super::value::{self, get, items, text};
+use super::{Dataset, DescribedFile, Standard, TableMetadata, TimeCovered, clean};
+use lakeward_core::text::years::{STATED, year_of_date, years};
+
+/// Paths in order of preference.
+pub(super) type Paths = &'static [&'static str];
+
+/// Most values taken under one path.
+const MOST_VALUES: usize = 4096;
+/// Most files, related works and further identifiers of one record.
+const MOST_LISTED: usize = 256;
+
+/// What a standard calls what is kept of a record.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    pub standard: Standard,
+    pub id: Paths,
+    pub title: Paths,
+    pub description: Paths,
+    pub method: Paths,
+    pub tags: Paths,
+    /// Subjects in levels: `Earth science > Hydrology`, or objects with `children` or `parent`.
+    pub taxonomy: Paths,
+    pub publisher: Paths,
+    /// Organisations, which may be nested.
+    pub institutions: Paths,
+    pub licence: Paths,
+    pub identifiers: Paths,
+    pub address: Paths,
+    pub issued: Paths,
+    pub modified: Paths,
+    pub version: Paths,
+    pub spatial: Paths,
+    /// Time covered, as one text or an object with a start and an end.
+    pub period: Paths,
+    pub start: Paths,
+    pub end: Paths,
+    pub related: Paths,
+    pub files: Paths,
+    pub sizes: Paths,
+    pub formats: Paths,
+    /// Fields to filter by, under the names that they get.
+    pub facets: &'static [(&'static str, Paths)],
+    /// Names of fields about the record and not the data: neither used nor noted.
+    pub about_record: Paths,
+}
+
+/// A mapping of nothing.
+pub(super) const NOTHING: Mapping = Mapping {
+    standard: Standard::Record,
+    id: &[],
+    title: &[],
+    description: &[],
+    method: &[],
+    tags: &[],
+    taxonomy: &[],
+    publisher: &[],
+    institutions: &[],
+    licence: &[],
+    identifiers: &[],
+    address: &[],
+    issued: &[],
+    modified: &[],
+    version: &[],
+    spatial: &[],
+    period: &[],
+    start: &[],
+    end: &[],
+    related: &[],
+    files: &[],
+    sizes: &[],
+    formats: &[],
+    facets: &[],
+    about_record: &[],
+};
+
+impl Mapping {
+    /// The dataset that `node` describes.
+    pub fn dataset(&self, node: &Value) -> Dataset {
+        let mut whole = TableMetadata { standard: Some(self.standard), ..TableMetadata::default() };
+        let formats = self.fill(node, &mut whole);
+        for name in self.unknown(node) {
+            Unused::note(&mut whole.unused, name, UnusedReason::UnknownField, None);
+        }
+        let id = texts(node, self.id).next().map(|id| clean::line(&id)).filter(|id| !id.is_empty());
+        if id.is_none() {
+            Unused::note(&mut whole.unused, "id", UnusedReason::NoId, None);
+        }
+        let locations = |file: &RecordFile| [&file.url, &file.name].into_iter().flatten().cloned().collect();
+        let described =
+            |file: &RecordFile| DescribedFile { locations: locations(file), metadata: TableMetadata::default() };
+        let files = whole.files.iter().map(described).collect();
+        Dataset { id, whole, files, formats }
+    }
+
+    /// Fills what is empty in `whole` from `node`. Returns the formats of the files.
+    pub fn fill(&self, node: &Value, whole: &mut TableMetadata) -> Vec<String> {
+        self.fill_texts(node, whole);
+        self.fill_coverage(node, whole);
+        if whole.identifier.is_none() {
+            let known: Vec<Value> = texts(node, self.identifiers).map(Value::String).collect();
+            whole.identifier = value::identifier(&serde_json::json!({ "id": known }), &["id"]);
+        }
+        for other in texts(node, self.identifiers).map(|text| clean::line(&text)) {
+            whole.add_identifier(&other);
+        }
+        for path in self.related {
+            if whole.related.is_empty() {
+                whole.related = at(node, path).into_iter().filter_map(RelatedWork::of).take(MOST_LISTED).collect();
+            }
+        }
+        let itself = whole.identifier.clone();
+        let before = whole.related.len();
+        whole.related.retain(|work| work.identifier.is_none() || work.identifier != itself);
+        if whole.related.len() < before {
+            Unused::note(&mut whole.unused, "related works", UnusedReason::Cycle, itself.as_deref());
+        }
+        if whole.files.is_empty() {
+            let listed = values(node, self.files);
+            if listed.len() > MOST_LISTED {
+                Unused::note(&mut whole.unused, "files", UnusedReason::Cut, Some(&listed.len().to_string()));
+            }
+            whole.files = listed.into_iter().filter_map(RecordFile::of).take(MOST_LISTED).collect();
+        }
+        let mut formats: Vec<String> = Vec::new();
+        let of_files = whole.files.iter().filter_map(|file| file.format.clone());
+        let sizes: Vec<String> = texts(node, self.sizes).map(|size| stated_size(&size)).collect();
+        for format in texts(node, self.formats).map(|text| clean::tag(&text)).chain(of_files).chain(sizes) {
+            // Some standards have sizes and formats under one name.
+            let is_size = format.starts_with(|c: char| c.is_ascii_digit()) && format.contains(' ');
+            let list = if is_size { &mut whole.sizes } else { &mut formats };
+            if !format.is_empty() && list.len() < clean::MOST_TAGS && !list.contains(&format) {
+                list.push(format);
+            }
+        }
+        self.fill_facets(node, whole);
+        formats
+    }
+
+    fn fill_texts(&self, node: &Value, whole: &mut TableMetadata) {
+        let unused = &mut whole.unused;
+        let mut fill = |own: &mut Option<String>, name: &str, paths: Paths| {
+            if own.is_none() {
+                *own = texts(node, paths).find_map(|text| cleaned(&text, name, false, unused));
+            }
+        };
+        fill(&mut whole.title, "title", self.title);
+        fill(&mut whole.publisher, "publisher", self.publisher);
+        fill(&mut whole.licence, "licence", self.licence);
+        fill(&mut whole.source_url, "address", self.address);
+        fill(&mut whole.version, "version", self.version);
+        for (own, name, paths) in
+            [(&mut whole.description, "description", self.description), (&mut whole.method, "method", self.method)]
+        {
+            if own.is_none() {
+                *own = texts(node, paths).find_map(|text| cleaned(&text, name, true, unused));
+            }
+        }
+        for (own, name, paths) in
+            [(&mut whole.issued, "issued", self.issued), (&mut whole.modified, "modified", self.modified)]
+        {
+            if own.is_none() {
+                // One that is no date is kept as written where there is no other.
+                let dates: Vec<String> =
+                    texts(node, paths).map(|text| clean::line(&text)).filter(|date| !date.is_empty()).collect();
+                for date in dates.iter().filter(|date| !is_date(date)) {
+                    Unused::note(unused, name, UnusedReason::NoDate, Some(date));
+                }
+                *own = dates.iter().find(|date| is_date(date)).or(dates.first()).cloned();
+            }
+        }
+        let tags = if whole.tags.is_empty() { self.tags } else { &[] };
+        for tag in texts(node, tags) {
+            for tag in tag.split([';', '\n']).map(clean::tag).filter(|tag| !tag.is_empty()) {
+                if whole.tags.len() >= clean::MOST_TAGS {
+                    Unused::note(&mut whole.unused, "tags", UnusedReason::Cut, None);
+                } else if !whole.tags.contains(&tag) {
+                    whole.tags.push(tag);
+                }
+            }
+        }
+    }
+
+    fn fill_coverage(&self, node: &Value, whole: &mut TableMetadata) {
+        if whole.spatial.is_empty() {
+            whole.spatial = value::places_in(texts(node, self.spatial));
+        }
+        // Under one name some standards have places and periods.
+        let is_period = |text: &String| !text.contains(char::is_alphabetic) && years(text, STATED).next().is_some();
+        let periods: Vec<String> = whole.spatial.iter().filter(|place| is_period(place)).cloned().collect();
+        whole.spatial.retain(|place| !is_period(place));
+        if whole.temporal.is_none() {
+            let side = |paths| texts(node, paths).next().map(|text| clean::line(&text));
+            let sides = TimeCovered::between(side(self.start), side(self.end));
+            let stated = || values(node, self.period).into_iter().find_map(value::period_of);
+            whole.temporal = sides.or_else(stated).or_else(|| TimeCovered::of(periods.first()?));
+        }
+        if let Some(time) = &whole.temporal {
+            let (first, last) = time.years();
+            for (side, year) in [(&time.start, first), (&time.end, last)] {
+                if let (Some(written), None) = (side, year) {
+                    Unused::note(&mut whole.unused, "time covered", UnusedReason::NoDate, Some(written));
+                }
+            }
+            if let (Some(first), Some(last)) = (first, last)
+                && first > last
+            {
+                let written = format!("{first} to {last}");
+                Unused::note(&mut whole.unused, "time covered", UnusedReason::NoDate, Some(&written));
+                whole.temporal = None;
+            }
+        }
+    }
+
+    fn fill_facets(&self, node: &Value, whole: &mut TableMetadata) {
+        let mut fields = Fields::with(std::mem::take(&mut whole.facets));
+        let unused = &mut whole.unused;
+        let levels = taxonomy::paths(&values(node, self.taxonomy), "taxonomy", unused);
+        for level in levels.iter().flatten() {
+            if whole.tags.len() < clean::MOST_TAGS && !whole.tags.contains(level) {
+                whole.tags.push(level.clone());
+            }
+        }
+        let prefixes = levels.iter().filter(|path| path.len() > 1);
+        let joined = |path: &Vec<String>| (1..=path.len()).map(|end| path[..end].join(JOINED)).collect::<Vec<_>>();
+        fields.add_texts("taxonomy", prefixes.flat_map(joined));
+        let organisations = taxonomy::paths(&values(node, self.institutions), "institution", unused);
+        fields.add_texts("institution", organisations.into_iter().flatten());
+        for (name, paths) in self.facets {
+            fields.add_texts(name, texts(node, paths));
+        }
+        whole.facets = fields.facets;
+    }
+
+    /// Names of fields of `node` that no path of this mapping begins with.
+    fn unknown<'n>(&self, node: &'n Value) -> impl Iterator<Item = &'n str> {
+        let known: Vec<&str> = self.names().collect();
+        let names = node.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value));
+        names.map(|(name, _)| value::local_name(name)).filter(move |name| !known.contains(name))
+    }
+
+    /// The names with which its paths begin.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let paths = [
+            self.id,
+            self.title,
+            self.description,
+            self.method,
+            self.tags,
+            self.taxonomy,
+            self.publisher,
+            self.institutions,
+            self.licence,
+            self.identifiers,
+            self.address,
+            self.issued,
+            self.modified,
+            self.version,
+            self.spatial,
+            self.period,
+            self.start,
+            self.end,
+            self.related,
+            self.files,
+            self.sizes,
+            self.formats,
+            self.about_record,
+        ];
+        let facets = self.facets.iter().map(|(_, paths)| *paths);
+        paths.into_iter().chain(facets).flatten().map(|path| path.split(['.', '[']).next().unwrap_or(path))
+    }
+}
+
+impl TableMetadata {
+    /// Adds an identifier beside the one to cite, each once.
+    pub(super) fn add_identifier(&mut self, text: &str) {
+        use crate::identifier::Identifier;
+        let other = Identifier::of_publisher(text);
+        let mut known = self.identifier.iter().chain(&self.identifiers);
+        let is_new = !text.is_empty() && known.all(|known| Identifier::of_publisher(known) != other);
+        if is_new && self.identifiers.len() < MOST_LISTED {
+            self.identifiers.push(other.to_string());
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// `text` as kept, with a note of what is left out of it.
+fn cleaned(text: &str, name: &str, is_long: bool, unused: &mut Vec<Unused>) -> Option<String> {
+    let plain = clean::paragraphs(text);
+    let kept = if is_long { plain } else { clean::line(&plain) };
+    let most = if is_long { clean::LONGEST_DESCRIPTION_BYTES } else { clean::LONGEST_LINE_BYTES };
+    // Shorter by a character at most, and by markup.
+    if text.len() > most && (kept.len() + 4 >= most || text.len() > 8 * most) {
+        Unused::note(unused, name, UnusedReason::Cut, Some(&format!("{} bytes", text.len())));
+    }
+    if clean::has_markup(text) {
+        Unused::note(unused, name, UnusedReason::Markup, None);
+    }
+    if clean::has_hidden(text) {
+        Unused::note(unused, name, UnusedReason::HiddenCharacters, None);
+    }
+    Some(kept).filter(|kept| !kept.is_empty())
+}
+
+/// Whether `text` is a date that there is: an ISO 8601 date or date and time, or words with a year.
+pub(super) fn is_date(text: &str) -> bool {
+    let in_calendar = |text: &str| {
+        let part = |from: usize| text.get(from..from + 2).map_or(Some(1), |digits| digits.parse::<u32>().ok());
+        let year = year_of_date(text).filter(|year| STATED.contains(year));
+        let date = year.zip(part(5)).zip(part(8)).map(|((year, month), day)| (year, month, day));
+        date.is_some_and(|(year, month, day)| chrono::NaiveDate::from_ymd_opt(year, month, day).is_some())
+    };
+    let text = text.trim();
+    let is_iso = text.len() >= 5 && text.as_bytes()[4] == b'-' && text.bytes().take(4).all(|b| b.is_ascii_digit());
+    // An interval is a date of its start.
+    let first = text.split('/').next().unwrap_or(text);
+    if is_iso { in_calendar(first) } else { years(text, STATED).next().is_some() }
+}
+
+/// The values at `path` below `node`.
+pub(super) fn at<'v>(node: &'v Value, path: &str) -> Vec<&'v Value> {
+    let mut found = vec![node];
+    for step in path.split('.') {
+        let (name, test) = step.split_once('[').map_or((step, None), |(name, test)| (name, test.strip_suffix(']')));
+        let mut next: Vec<&Value> = Vec::new();
+        for value in found {
+            match (name, value) {
+                ("*", Value::Object(map)) => map.values().for_each(|value| next.extend(items(value))),
+                _ => next.extend(items(get(value, &[name]))),
+            }
+            next.truncate(MOST_VALUES);
+        }
+        if let Some(test) = test {
+            next.retain(|value| passes(value, test));
+        }
+        // Stable: of one language the first stays the first.
+        if next.len() > 1 {
+            next.sort_by_key(|value| !value::is_english(value));
+        }
+        found = next;
+    }
+    found
+}
+
+fn passes(value: &Value, test: &str) -> bool {
+    let has = |name: &str| at(value, name).first().copied().and_then(text);
+    match (test.strip_prefix('!'), test.split_once('=')) {
+        (Some(name), _) => has(name).is_none(),
+        (None, Some((name, wanted))) => has(&name.replace('/', ".")).is_some_and(|is| is.eq_ignore_ascii_case(wanted)),
+        (None, None) => has(test).is_some(),
+    }
+}
+
+fn values(node: &Value, paths: Paths) -> Vec<&Value> {
+    paths.iter().flat_map(|path| at(node, path)).collect()
+}
+
+fn texts<'v>(node: &'v Value, paths: Paths) -> impl Iterator<Item = String> + 'v {
+    paths.iter().flat_map(move |path| at(node, path)).filter_map(text).filter(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_path_goes_through_lists_keeps_what_passes_and_puts_english_first() {
+        let node = json!({"dc:dates": [{"date": "2001", "kind": "Made"}, {"date": "2002", "kind": "issued"}, {"date": "2003"}],
+            "titles": [{"title": "Pluie", "lang": "fr"}, {"title": "Rain", "lang": "en"}],
+            "any": {"a": {"x": 1}, "b": [{"x": 2, "of": {"kind": "k"}}]}});
+        let read = |path: &str| at(&node, path).into_iter().filter_map(text).collect::<Vec<_>>().join(" ");
+        assert_eq!(read("dates.date"), "2001 2002 2003");
+        assert_eq!(read("dates[kind=Issued].date"), "2002");
+        assert_eq!(read("dates[!kind].date"), "2003");
+        assert_eq!(read("dates[kind].date"), "2001 2002");
+        assert_eq!(read("titles.title"), "Rain Pluie");
+        assert_eq!(read("any.*.x"), "1 2");
+        assert_eq!(read("any.*[of/kind=K].x"), "2");
+        assert_eq!(read("nothing.at.all"), "");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for date in ["2021", "2021-02", "2021-02-28", "2021-02-28T10:00:00Z", "1 August 2012", "2020-01-01/2021-01-01"]
+        {
+            assert!(is_date(date), "{date}");
+        }
+        for date in ["2021-13", "2021-02-30", "0000-01-01", "soon", "", "12-2", "2021-é"] {
+            assert!(!is_date(date), "{date}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Filters of a catalogue: when it was published apart from what it covers, levels, institutions, and values that mean the same.
+
+use std::fs;
+
+use super::{indexed, say};
+use lakeward::Lakeward;
+use lakeward_core::request::{Demanded, RequestedYears};
+use lakeward_core::role::Role;
+
+fn line(id: &str, issued: &str, temporal: &str, place: &str, team: &str, levels: &str) -> String {
+    format!(
+        "{{\"id\": \"{id}\", \"title\": \"Air quality {id}\", \"issued\": \"{issued}\", \"temporal\": \"{temporal}\", \"spatial\": [\"{place}\"], \
+         \"institutions\": [\"{team}\"], \"taxonomy\": [\"{levels}\"]}}\n"
+    )
+}
+
+fn catalogue() -> (tempfile::TempDir, Lakeward) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = [
+        line("a", "2021-03-04", "1965/1990", "Quebec", "Air Quality Team (GLA)", "Earth science > Atmosphere"),
+        line("b", "2022", "1995/2021", "Québec", "Air Quality Team at the GLA", "Earth science > Hydrology"),
+        line("c", "2015-06-01", "1970/2021", "Norway", "Ministry of Health", "Biology > Zoology"),
+        line("d", "2010-06-01", "2021/2022", "Norway", "Ministry of Health", "Biology > Botany"),
+    ];
+    fs::write(folder.path().join("records.jsonl"), lines.concat()).expect("a file");
+    let (lakeward, stats) = indexed(folder.path());
+    assert_eq!((stats.records, stats.records_left_out), (4, 0), "{:?}", stats.problems);
+    (folder, lakeward)
+}
+
+/// The records that meet all that `text` states, and the notes.
+fn met(lakeward: &Lakeward, text: &str) -> (Vec<String>, Vec<String>) {
+    let mut session = lakeward.new_session();
+    let answer = say(lakeward, &mut session, text);
+    let passing = answer
+        .tables
+        .iter()
+        .filter(|table| table.evidence.record.as_ref().is_some_and(|record| record.relaxed.is_empty()));
+    let mut ids: Vec<String> = passing.map(|table| table.table.clone()).collect();
+    ids.sort();
+    (ids, answer.notes)
+}
+
+#[test]
+fn published_is_not_covered() {
+    let (_folder, lakeward) = catalogue();
+    for (text, expected) in [
+        ("air quality data published since 2021", vec!["a", "b"]),
+        ("air quality data released before 2016", vec!["c", "d"]),
+        ("air quality data published in 2022", vec!["b"]),
+        ("air quality data that covers 2021", vec!["b", "c", "d"]),
+        ("air quality data going back to at least 1970", vec!["a", "c"]),
+        ("air quality data covering 1990, published since 2015", vec!["a", "c"]),
+    ] {
+        assert_eq!(met(&lakeward, text).0, expected, "{text}");
+    }
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "air quality data published since 2021");
+    let wanted = session.demands.iter().find(|demand| demand.role == Role::Published).expect("a demand");
+    assert_eq!(wanted.value, Demanded::Period(RequestedYears::StartsIn(2021)));
+    // A period said later is one more demand, another publication date takes the place of the first.
+    say(&lakeward, &mut session, "make it published since 2022");
+    let years: Vec<String> =
+        session.demands.iter().filter(|demand| demand.role == Role::Published).map(ToString::to_string).collect();
+    assert_eq!(years, ["2022 onward"]);
+}
+
+#[test]
+fn values_that_mean_the_same_are_one_and_it_is_said() {
+    let (_folder, lakeward) = catalogue();
+    for text in ["air quality in Quebec", "air quality in Québec"] {
+        let (ids, notes) = met(&lakeward, text);
+        assert_eq!(ids, ["a", "b"], "{text}: {notes:?}");
+        assert!(notes.iter().any(|note| note.contains("is taken for the same as")), "{text}: {notes:?}");
+    }
+    let (ids, notes) = met(&lakeward, "air quality figures from the Air Quality Team at the GLA");
+    assert_eq!(ids, ["a", "b"], "{notes:?}");
+    let (_, notes) = met(&lakeward, "air quality in Norway");
+    assert!(notes.iter().all(|note| !note.contains("taken for the same")), "{notes:?}");
+    // Set by command it is exactly the one.
+    let mut session = lakeward.new_session();
+    let words = lakeward.demand("place", "Québec", session.next_turn()).expect("a demand");
+    session.demands.push(words);
+    let only = &session.demands[0].value;
+    assert_eq!(*only, Demanded::Values(vec![vec!["Québec".into()]]));
+}
+
+#[test]
+fn levels_of_a_taxonomy_are_subjects_and_paths() {
+    let (_folder, lakeward) = catalogue();
+    let values = |value: &str| lakeward.demand("subject", value, 1).map(|demand| demand.value);
+    assert_eq!(values("Biology").unwrap(), Demanded::Values(vec![vec!["Biology".into()]]));
+    assert_eq!(values("Biology > Zoology").unwrap(), Demanded::Values(vec![vec!["Biology > Zoology".into()]]));
+    assert!(values("Astronomy").is_err());
+}

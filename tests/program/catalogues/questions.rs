@@ -1,0 +1,106 @@
+//! Questions about a record in free words, answered from its fields with the field named, or that it does not say.
+
+use super::{indexed, say, write_forms};
+
+/// A question, the respect in which it is answered, the field that says it, and a part of the value.
+const ASKED: [(&str, &str, &str, &str); 22] = [
+    ("who published the first one?", "publisher", "publisher", "Data Archive"),
+    ("who made it?", "publisher", "publisher", "Northern"),
+    ("what licence does the first one have?", "licence", "licence", "CC BY 4.0"),
+    ("am I allowed to sell it?", "licence", "licence", "CC BY 4.0"),
+    ("can I use it commercially, what are the terms of use?", "licence", "licence", "CC BY 4.0"),
+    ("how big is it?", "size", "files", "bytes"),
+    ("how large is the download of the first?", "size", "files", "bytes"),
+    ("which files are in it?", "files", "files", "series-"),
+    ("what are the file names?", "files", "files", "series-"),
+    ("which file format does it come in?", "format", "format", "CSV"),
+    ("which years does it cover?", "period", "temporal", "to"),
+    ("how far back does it go?", "period", "temporal", "to"),
+    ("which places does it cover?", "places", "spatial", "Quebec"),
+    ("how was it measured?", "method", "method", "reflectometry"),
+    ("which instruments were used to collect it?", "method", "method", "reflectometry"),
+    ("which papers are related to it?", "related works", "related", "paper."),
+    ("is there an article that describes the dataset?", "related works", "related", "paper."),
+    ("when was it last updated?", "last change", "modified", "-02-03"),
+    ("when was it published?", "publication", "issued", "20"),
+    ("which version is it?", "version", "version", "V"),
+    ("how do I cite it?", "citation", "identifier", "10.5072/made."),
+    ("where can I download it?", "link", "source_url", "archive.example.org"),
+];
+
+#[test]
+fn questions_are_answered_from_the_fields_of_the_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 48, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("own"));
+    let mut wrong = Vec::new();
+    for (question, about, field, part) in ASKED {
+        let mut session = lakeward.new_session();
+        let first = say(&lakeward, &mut session, "soil moisture in Quebec");
+        assert_eq!(first.tables[0].table, "made-0");
+        assert_eq!(first.tables[0].citation, "https://doi.org/10.5072/made.0", "in every answer");
+        let answer = say(&lakeward, &mut session, question);
+        match answer.facts.first() {
+            Some(fact) if fact.about == about && fact.field.as_deref() == Some(field) => {
+                let value = fact.value.clone().unwrap_or_default();
+                if !value.contains(part) || fact.citation != "https://doi.org/10.5072/made.0" {
+                    wrong.push(format!("{question}: {}", fact.line()));
+                }
+                assert!(answer.notes[0].contains(&format!("(field `{field}`)")), "{:?}", answer.notes);
+            }
+            Some(fact) => wrong.push(format!("{question}: {}", fact.line())),
+            None => wrong.push(format!("{question}: no answer from a record; {:?}", answer.signals.acts)),
+        }
+    }
+    assert!(wrong.len() <= MISREAD, "{} of {}:\n{}", wrong.len(), ASKED.len(), wrong.join("\n"));
+}
+
+/// Questions that may be misread: the reader of turns is trained and not told.
+const MISREAD: usize = 2;
+
+#[test]
+fn what_a_record_does_not_say_is_said_and_records_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 48, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("oai-dc"));
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "soil moisture in Quebec");
+    let answer = say(&lakeward, &mut session, "how was the first one measured?");
+    assert_eq!((answer.facts[0].about.as_str(), &answer.facts[0].value), ("method", &None), "{:?}", answer.notes);
+    assert!(answer.notes[0].ends_with("the record does not say"), "{:?}", answer.notes);
+    let compared = say(&lakeward, &mut session, "compare the first and the second");
+    let (records, respects) = lakeward_agent::recommend::RecordFact::table(&compared.facts);
+    assert_eq!(records.len(), 2, "{:?}", compared.notes);
+    assert!(respects.len() >= 10, "{respects:?}");
+    for about in ["licence", "period", "publisher", "publication"] {
+        assert!(
+            respects
+                .iter()
+                .any(|(name, said)| *name == about
+                    && said.iter().all(|fact| fact.is_some_and(|fact| fact.value.is_some()))),
+            "{about}"
+        );
+    }
+    // Works that the catalogue does not have are quoted from the record.
+    let related = say(&lakeward, &mut session, "which papers are related to the first one?");
+    assert!(related.notes[0].contains("10.5072/paper.0"), "{:?}", related.notes);
+}
+
+#[test]
+fn a_record_is_named_by_any_of_its_identifiers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 48, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("datacite-xml"));
+    for named in ["10.5072/made.9", "https://doi.org/10.5072/MADE.9", "CSTR:31253.11.made.00009"] {
+        let answer = say(&lakeward, &mut lakeward.new_session(), &format!("what is the licence of {named}?"));
+        let fact =
+            answer.facts.first().unwrap_or_else(|| panic!("{named}: {:?} {:?}", answer.signals.acts, answer.notes));
+        assert_eq!((fact.about.as_str(), fact.record.as_str()), ("licence", "10.5072/made.9"), "{named}");
+    }
+}
