@@ -157,7 +157,7 @@ impl CatalogueRecord {
     /// Its metadata.
     ///
     /// # Errors
-    /// [`Error::Io`] where the folder for temporary files fails.
+    /// [`lakeward_core::Error::Io`] where the folder for temporary files fails.
     pub fn metadata(&self) -> Result<TableMetadata> {
         self.metadata.metadata()
     }
