@@ -1,5 +1,5 @@
 //! The pages and programs of `examples/`. On the pages each `lakeward>` line is typed into a REPL on the sample lake, and what comes back
-//! must be what the page shows; `SNAPSHOTS=overwrite` writes the pages anew. The programs must run.
+//! must be what the page shows; `SNAPSHOTS=overwrite` writes the pages anew. So is what the README's searches print. The programs must run.
 
 use std::fs;
 use std::io::Write;
@@ -87,6 +87,47 @@ fn pages_show_what_the_program_prints() {
         let now = format!("{}{FENCE}{}\n```{}", page.before, transcript(&page), page.after);
         Assert::new().action_env(DEFAULT_ACTION_ENV).eq(now, Data::read_from(&path, None).raw());
     }
+}
+
+/// A block of the README with what its searches print; those that it shows in part, with `...`, stay.
+fn with_answers(block: &str) -> String {
+    const SEARCHES: [&str; 4] = ["search ", "join ", "union ", "columns "];
+    let mut text = String::new();
+    for (place, part) in block.split("$ ").enumerate() {
+        let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
+        let is_search = command
+            .strip_prefix("lakeward ")
+            .is_some_and(|rest| SEARCHES.iter().any(|search| rest.starts_with(search)));
+        let is_whole = is_search && !shown.trim().is_empty() && !shown.contains("...") && !shown.contains("error: ");
+        if place > 0 {
+            text.push_str("$ ");
+        }
+        match is_whole {
+            true => {
+                let end = &shown[shown.trim_end().len()..];
+                let now: Vec<String> =
+                    printed(&format!("$ {command}"), &[]).lines().map(|line| line.trim_end().to_string()).collect();
+                text.push_str(&format!("{command}\n{}{end}", now.join("\n").trim_end()));
+            }
+            false => text.push_str(part),
+        }
+    }
+    text
+}
+
+#[test]
+fn the_readme_shows_what_searches_print() {
+    let path = Path::new(crate::REPOSITORY).join("README.md");
+    let text = fs::read_to_string(&path).expect("a page");
+    let mut now = String::new();
+    for (place, part) in text.split(FENCE).enumerate() {
+        match part.split_once("```").filter(|_| place > 0) {
+            Some((block, after)) => now.push_str(&format!("{FENCE}{}```{after}", with_answers(block))),
+            None => now.push_str(part),
+        }
+    }
+    assert!(now.matches("$ lakeward ").count() > 20);
+    Assert::new().action_env(DEFAULT_ACTION_ENV).eq(now, Data::read_from(&path, None).raw());
 }
 
 #[test]

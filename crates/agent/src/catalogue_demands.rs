@@ -106,11 +106,11 @@ impl Agent<'_> {
             *demand = vocabulary.grounded(demand.clone());
             if let Demanded::Values(things) = &mut demand.value {
                 for thing in things {
-                    for other in self.index.facets()?.alike(&demand.role, &thing.first().cloned().unwrap_or_default()) {
-                        if !thing.iter().any(|known| known == other) {
-                            thing.push(other.to_string());
-                        }
-                    }
+                    let Some(first) = thing.first() else { continue };
+                    let same = self.index.facets()?.alike(&demand.role, first);
+                    let others = same.into_iter().filter(|other| !thing.iter().any(|known| known == other));
+                    let others: Vec<String> = others.map(str::to_string).collect();
+                    thing.extend(others);
                 }
             } else if demand.value == Demanded::Said && demand.role != Role::Topic {
                 // Written with other accents or joining words than in the catalogue.

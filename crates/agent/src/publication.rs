@@ -5,8 +5,8 @@
 
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
-use lakeward_core::text::lower_words;
 use lakeward_core::text::years::{LIKELY, years};
+use lakeward_core::text::{is_function_word, lower_words};
 
 /// Words that say of years that something was published in them.
 const PUBLISHED: [&str; 13] = [
@@ -27,14 +27,16 @@ const PUBLISHED: [&str; 13] = [
 /// Words that say of a year that data covers it.
 const COVERS: [&str; 10] =
     ["cover", "covers", "covering", "covered", "include", "includes", "including", "contain", "contains", "containing"];
-/// Words that may stand between the governing word and the years.
-const BETWEEN: [&str; 34] = [
-    "since", "after", "before", "from", "in", "on", "or", "between", "and", "until", "till", "by", "during", "no",
-    "not", "earlier", "later", "than", "at", "least", "the", "last", "past", "year", "years", "date", "dates", "of",
-    "to", "is", "was", "only", "newer", "for",
-];
-/// Of these, words that leave a side of the years open.
+/// Words that leave a side of the years open.
 const OPEN: [&str; 10] = ["since", "after", "before", "from", "until", "till", "later", "earlier", "newer", "by"];
+/// Other words, beside those that say nothing, that may stand between the governing word and the years.
+const BETWEEN: [&str; 11] =
+    ["between", "during", "than", "least", "last", "past", "year", "years", "date", "dates", "only"];
+
+/// Whether `word` may stand between the governing word and the years.
+fn stands_between(word: &str) -> bool {
+    OPEN.contains(&word) || BETWEEN.contains(&word) || is_function_word(word)
+}
 
 /// The demands of turn `turn` with what the words of `text` say of their years; of publications the latest holds.
 pub(super) fn told_apart(demands: &mut Vec<Demand>, text: &str, turn: usize) {
@@ -88,7 +90,7 @@ fn of_both(text: &str) -> Option<((i32, RequestedYears), (i32, RequestedYears))>
 fn wanted_of(text: &str, year: i32) -> RequestedYears {
     let at = text.find(&year.to_string()).unwrap_or_default();
     let before: Vec<String> = lower_words(&text[..at]).collect();
-    for word in before.iter().rev().take_while(|word| BETWEEN.contains(&word.as_str())) {
+    for word in before.iter().rev().take_while(|word| stands_between(word)) {
         match word.as_str() {
             "since" | "from" | "later" | "newer" => return RequestedYears::StartsIn(year),
             "after" => return RequestedYears::StartsIn(year + 1),
@@ -123,7 +125,7 @@ fn governed(text: &str, said: &str) -> Governed {
             "back" => return Governed::Covered,
             "far" | "as" | "going" | "goes" => {}
             word if COVERS.contains(&word) => return if opened { Governed::Unsaid } else { Governed::Covered },
-            word if BETWEEN.contains(&word) => opened |= OPEN.contains(&word),
+            word if stands_between(word) => opened |= OPEN.contains(&word),
             _ => break,
         }
     }

@@ -152,13 +152,8 @@ impl Agent<'_> {
             return Ok(None);
         }
         let context = self.connected(session)?;
-        match feature_table(
-            self.index,
-            self.lake,
-            context,
-            query,
-            &self.options(base, target, (Vec::new(), Aggregate::Mean)),
-        ) {
+        let options = self.options(base, target, (Vec::new(), Aggregate::Mean));
+        match feature_table(self.index, self.lake, context, query, &options) {
             Ok(table) if table.features.is_empty() => {
                 let operation = nothing_helps(&table);
                 Ok((wished.is_none() && !asks).then(|| Predicted { operation, notes: notes(&table) }))
@@ -212,13 +207,12 @@ impl Agent<'_> {
         let refused = if has(&base.plan)? && !has(&plan)? {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
         } else {
-            match self.at_one_row(session, &plan) {
+            let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
+            match self.at_one_row(session, &plan, &added.join(" ")) {
                 Ok(None) => return Ok(Vec::new()),
-                Ok(Some(at_one_row)) => {
+                Ok(Some((at_one_row, became))) => {
                     (first.runnable, first.sql) = (Some(at_one_row), None);
-                    return Ok(vec![
-                        "several rows of a key become one: numbers their mean, labels the most frequent".into(),
-                    ]);
+                    return Ok(vec![format!("several rows of a key become one: {}", became.join(", "))]);
                 }
                 Err(Error::Usage(reason)) => reason,
                 Err(error) => return Err(error),
@@ -229,12 +223,12 @@ impl Agent<'_> {
         Ok(Vec::new())
     }
 
-    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table; what a request for prediction joins
-    /// must not. `None` where it repeats none.
+    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table, and what each column
+    /// becomes, as `words` say it; `None` where it repeats none.
     ///
     /// # Errors
     /// Those of previewing the plan.
-    fn at_one_row(&self, session: &Session, plan: &Plan) -> Result<Option<Plan>> {
+    fn at_one_row(&self, session: &Session, plan: &Plan, words: &str) -> Result<Option<(Plan, Vec<String>)>> {
         let steps = &plan.relation.steps;
         let whole = |step: &Step| {
             let Step::Join(Join { kind: JoinKind::Left | JoinKind::Inner, with, .. }) = step else { return None };
@@ -269,17 +263,26 @@ impl Agent<'_> {
             true => all().collect(),
             false => columns.iter().map(|kept| kept.column.clone()).collect(),
         };
+        let (mut became, mut is_counted) = (Vec::new(), false);
         for column in &wanted {
+            let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
+            let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
+            // The rows of a key are counted once.
+            if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
+                continue;
+            }
             let taken: Vec<String> =
                 relation_columns(context, &base.relation)?.into_iter().map(|column| column.name).collect();
-            let name = free_name((table, column), &on, &taken);
-            base = base.then(one_row_join(profile, &Added { table, column, on: &on, name: &name }, Aggregate::Mean).0);
+            let name = free_name((table, said.named(column)), &on, &taken);
+            let (step, word) = one_row_join(profile, &Added { table, column, on: &on, name: &name }, said);
+            base = base.then(step);
+            became.push(format!("`{name}` the {word}"));
         }
         if plan_preview(context, &base, &limits)?.rows_out != rows {
             return Err(Error::Usage("its join would repeat rows".into()));
         }
         base.relation.steps.extend_from_slice(&steps[place + 1..]);
-        Ok(Some(base))
+        Ok(Some((base, became)))
     }
 }
 
@@ -342,12 +345,7 @@ fn which(columns: &[ColumnProfile]) -> RankedOperation {
     let names = (0..columns.len()).filter(can_be).take(SHOWN).map(|place| format!("`{}`", columns[place].name));
     let names: Vec<String> = names.collect();
     let text = format!("Which column do you want to predict? For example {}", names.join(", "));
-    let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
-    RankedOperation {
-        requested: true,
-        question: Some(question),
-        ..proposal(OperationKind::Clarify, vec![met("the request names no column to be predicted")], text)
-    }
+    question("the request names no column to be predicted".into(), text)
 }
 
 /// Tells that no column of other tables helps.
@@ -355,11 +353,16 @@ fn nothing_helps(table: &FeatureTable) -> RankedOperation {
     let tested = counted(table.tested, "column");
     let text =
         format!("Nothing of other tables is seen to go with `{}`. What do you want to do instead?", table.target);
+    question(format!("{tested} tested"), text)
+}
+
+/// A question without choices, and what it rests on.
+fn question(known: String, text: String) -> RankedOperation {
     let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
     RankedOperation {
         requested: true,
         question: Some(question),
-        ..proposal(OperationKind::Clarify, vec![met(format!("{tested} tested"))], text)
+        ..proposal(OperationKind::Clarify, vec![met(known)], text)
     }
 }
 

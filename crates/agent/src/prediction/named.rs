@@ -56,7 +56,7 @@ pub(super) struct Named {
     on: Option<Vec<KeyPair>>,
 }
 
-/// What a request says of what it wants from elsewhere: the words that were read as that, else its clauses.
+/// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.
 pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
     if !added.is_empty() {
         return added.to_vec();

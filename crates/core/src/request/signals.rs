@@ -11,7 +11,7 @@ use crate::answer::in_order;
 pub struct Ranked<L> {
     /// The most probable label.
     pub label: L,
-    /// Its probability, 0..=1; on requests of others the expected calibration error is .05 to .08.
+    /// Its probability, 0..=1; on requests of others the expected calibration error is .03 to .08.
     pub confidence: f64,
     /// All labels with their probabilities, most probable first.
     pub all: Vec<(L, f64)>,

@@ -16,7 +16,7 @@ const JOINING: [&str; 21] = [
     "et", "del", "di", "von",
 ];
 
-/// The values of roles by their keys: those of which there is more than one.
+/// The values of roles by their keys.
 pub(super) type Alike = HashMap<Role, HashMap<String, Vec<Box<str>>>>;
 
 /// What values that mean the same have in common; empty for a value without words.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
+use super::mappings::CKAN_BESIDE;
 use super::record_facets::{Fields, is_address};
-use super::standards::CKAN_BESIDE;
 use super::value::{get, identifier, items, line, paragraphs, period, places, places_in, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata, TimeCovered};
 

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::mappings::DCAT_BESIDE;
 use super::record_facets::Fields;
-use super::standards::DCAT_BESIDE;
 use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 

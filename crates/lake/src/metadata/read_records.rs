@@ -42,8 +42,8 @@ impl NoRecord {
 }
 
 impl Records {
-    /// Reads the records of the file at `path`, packed or not: lines, or a JSON document of CKAN or DCAT. `name` is its name in
-    /// the manifest.
+    /// Reads the records of the file at `path`, packed or not: lines, a JSON document or XML of a standard known here. `name` is its name
+    /// in the manifest.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are only counted.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
-use super::standards::SCHEMA_ORG_BESIDE;
+use super::mappings::SCHEMA_ORG_BESIDE;
 use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 

@@ -10,8 +10,7 @@ mod answer;
 mod statistic;
 mod verify;
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 

@@ -14,10 +14,10 @@ use arrow::array::{Array, AsArray};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions};
+use lakeward_index::build::{self, BuildOptions, WithoutTexts};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions};
-use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_models::embed::{BuiltIn, Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
 use lakeward_search::{
     JoinAnswer, JoinOptions, QueryTable, SearchOptions, UnionAnswer, UnionOptions, join, text_search, union,
@@ -490,4 +490,26 @@ fn join_candidates_are_those_of_brute_force_on_web_tables() {
         return;
     };
     overlaps_agree_with_brute_force(&indexed(Path::new(&root).join("wiki-split/lake")), 20);
+}
+
+/// As above 50,000 tables: the index has no vectors of whole texts, and the best tables of a search are read when it is asked.
+#[test]
+fn an_index_without_texts_reads_the_best_tables_of_a_search() {
+    let (folder, place) = (Path::new(crate::REPOSITORY).join("lake"), tempfile::tempdir().expect("a folder"));
+    let model = BuiltIn::get();
+    build::build(&folder, place.path(), &WithoutTexts(model), &BuildOptions::default(), &Silent).expect("a build");
+    let index = LakeIndex::open(place.path(), model.id()).expect("an index");
+    let first = |embedder: &dyn Embedder, text: &str| {
+        let answers = text_search::search(&index, embedder, text, &SearchOptions::new(3)).expect("answers");
+        answers.into_iter().map(|answer| answer.table).next().expect("an answer")
+    };
+    // Neither shares a word with the table's title.
+    for (text, wanted) in [
+        ("does money buy extra years on this earth?", "population/gapminder/"),
+        ("ladies and kids first when the big ship went down", "transport/titanic_passengers"),
+    ] {
+        assert!(first(model, text).starts_with(wanted), "{text}: {}", first(model, text));
+    }
+    let unread = first(&WithoutTexts(model), "does money buy extra years on this earth?");
+    assert!(!unread.starts_with("population/gapminder/"), "{unread}");
 }

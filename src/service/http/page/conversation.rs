@@ -155,9 +155,9 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                     tr { th scope="row" { (about) } @for fact in facts { td { (text(&fact.map(RecordFact::told).unwrap_or_default())) } } }
                 } }
             }
-        } @else {
-            @for note in &found.notes { p { (text(note)) } }
         }
+        @let is_tabled = |note: &String| records.len() > 1 && found.facts.iter().any(|fact| fact.line() == *note);
+        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (text(note)) } }
     }
 }
 
