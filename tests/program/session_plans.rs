@@ -159,3 +159,24 @@ fn what_was_asked_for_counts_before_it_is_carried_out() {
     assert!(session.pending().is_empty());
     assert_eq!(steps(&session.plan_before(1).expect("a table")), [""; 0]);
 }
+
+#[test]
+fn steps_back_reach_as_far_in_a_session_that_is_saved_after_every_turn() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
+    session.use_table(Input::Table("sales".into()));
+    let mut said = |text: &str| {
+        let request = Request { text: text.into(), ..Request::default() };
+        let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
+        lakeward.sessions().save(&mut session).expect("a place");
+        session = lakeward.sessions().open("s").expect("as it was saved");
+        let first = answer.operations.iter().find(|operation| operation.requested);
+        first.and_then(|operation| operation.runnable.as_ref()).map(steps).unwrap_or_default()
+    };
+    let wishes = ["only tea", "total amount per shop", "largest first", "the first two only"];
+    let mut asked: Vec<Vec<String>> = wishes.iter().map(|wish| said(wish)).collect();
+    assert!(asked.iter().all(|steps| !steps.is_empty()), "{asked:?}");
+    while asked.pop().is_some() {
+        assert_eq!(said("undo that"), asked.last().cloned().unwrap_or_default(), "{} are left", asked.len());
+    }
+}

@@ -4,7 +4,7 @@
 //! | turns, latest first | answer | tables | text | signals |
 //! |---|---|---|---|---|
 //! | 2 | whole; evidence goes where it is larger than [`GREATEST_RECOMMENDATION`] | 10 | 4,000 characters | whole |
-//! | 20 | – | 10 | 500 | whole |
+//! | 20 | the plan asked for, up to [`GREATEST_PLAN`] | 10 | 500 | whole |
 //! | 1,000 | – | 3 | 120 | labels, and the demands that the turn itself set |
 //! | older | the turn is gone; the numbers of the others stay | | | |
 //!
@@ -27,6 +27,8 @@ const RECENT_TURNS: usize = 20;
 pub const GREATEST_TURNS: usize = 1000;
 /// Bytes of JSON of an answer that is kept whole.
 pub const GREATEST_RECOMMENDATION: usize = 96 << 10;
+/// Bytes of JSON of a plan that is kept without its answer.
+const GREATEST_PLAN: usize = 4 << 10;
 /// Characters of a request in the latest turns, in recent and in old ones.
 const TEXT: [usize; 3] = [4000, 500, 120];
 /// Tables named in a recent and in an old turn.
@@ -56,7 +58,9 @@ fn compress_turn(turn: &mut Turn, level: usize) {
     } else {
         bound_signals(&mut turn.signals, 0);
     }
+    let asked = turn.requested().filter(|plan| level < 2 && json_bytes(plan) <= GREATEST_PLAN).cloned();
     turn.recommendation = turn.recommendation.take().filter(|_| level == 0).and_then(bounded);
+    turn.asked = asked.filter(|_| turn.recommendation.is_none());
 }
 
 /// The answer with as much of its evidence as fits; nothing where even the bare answer does not.

@@ -74,6 +74,9 @@ pub struct Turn {
     /// The whole answer; only of the latest turns, and without evidence where it is very large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<Recommendation>,
+    /// The plan that was asked for, of a recent turn whose answer is no longer kept: steps back go to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Plan>,
 }
 
 /// A plan that was carried out.

@@ -75,6 +75,7 @@ impl Session {
             signals: recommendation.signals.clone(),
             tables: recommendation.tables.iter().map(|table| table.table.clone()).collect(),
             recommendation: Some(recommendation.clone()),
+            asked: None,
         });
     }
 
@@ -239,8 +240,8 @@ impl Session {
 impl Turn {
     /// The plan that it asked for, where it can be carried out.
     pub fn requested(&self) -> Option<&Plan> {
-        let operations = &self.recommendation.as_ref()?.operations;
-        operations.iter().find(|operation| operation.requested)?.runnable.as_ref()
+        let Some(answer) = &self.recommendation else { return self.asked.as_ref() };
+        answer.operations.iter().find(|operation| operation.requested)?.runnable.as_ref()
     }
 }
 
