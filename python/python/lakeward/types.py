@@ -692,7 +692,7 @@ class Ranked:
     label: str
     """The most probable label."""
     confidence: float
-    """Its probability, 0..=1; on requests of others the expected calibration error is .05 to .08."""
+    """Its probability, 0..=1; on requests of others the expected calibration error is .03 to .08."""
     all: tuple[tuple[str, float], ...]
     """All labels with their probabilities, most probable first."""
 
@@ -1140,6 +1140,8 @@ class Turn:
     """What was understood; in old turns the labels, and of the demands those that the turn itself set."""
     tables: tuple[str, ...]
     """Ids of the tables shown, best first; the first few in old turns."""
+    asked: Mapping[str, Any] | None = None
+    """The plan that was asked for, of a recent turn whose answer is no longer kept: steps back go to it."""
     recommendation: Mapping[str, Any] | None = None
     """The whole answer; only of the latest turns, and without evidence where it is very large."""
 
