@@ -5,6 +5,7 @@ use super::found::Found;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
+use super::prediction::Joining;
 use super::reading::Reading;
 use super::scored::{Scored, best_for, best_table, ranked_table, supplements};
 use super::trace::{ModelUse, Provenance};
@@ -235,16 +236,15 @@ impl Agent<'_> {
             weights,
         };
         let mut operations = next_operations::rank(&situation);
-        if let (Some(base), Some(query), Some(_)) = (&situation.base, query, working) {
-            let found = (situation.wished.as_ref(), partners);
-            let turn = over.map_or(&reading.turn, |over| &over.turn);
-            match self.features_for(session, (signals, text), base, query, found, turn)? {
-                Some(predicted) => {
-                    next_operations::put_first(&mut operations, predicted.operation);
-                    notes.extend(predicted.notes);
-                }
-                None => notes.extend(self.keep_rows(session, (signals, text), (base, query, turn), &mut operations)?),
-            }
+        if let (Some(base), Some(table)) = (&situation.base, base_query) {
+            let wished = situation.wished.as_ref();
+            let is_guess = kind.label == OperationKind::Join
+                && kind.confidence >= SURE_TO_COMBINE
+                && at_grain.is_none()
+                && !wished.is_some_and(|wished| wished.kind.combines());
+            let joining = Joining { base, table, is_at_hand: working.is_some(), wished, partners, is_guess };
+            let turns = (over.map_or(&reading.turn, |over| &over.turn), &reading.turn);
+            notes.extend(self.put_joins(session, (signals, text), &joining, turns, &mut operations)?);
         }
         if reading.over.is_some() {
             // What is asked for of the table at hand and could not be read is guessed.

@@ -5,21 +5,24 @@
 //! so they are added whatever they add to a model, unless they know what is to be predicted. Words that name none ask for whatever helps.
 
 mod named;
+mod one_row;
+mod phrases;
 
 use std::time::Duration;
 
-use self::named::{Named, phrases};
+use self::named::{Named, READ, READ_EACH};
+use self::phrases::phrases;
 use super::Agent;
 use super::scored::Scored;
 use crate::feature_table::{
     Added, Aggregate, Feature, FeatureOptions, FeatureTable, feature_table, free_name, one_row_join,
 };
 use crate::recommend::mentions::Phrases;
-use crate::recommend::next_operations::{Base, met, proposal, unmet};
+use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
 use crate::recommend::{Question, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Join, JoinKind, Plan, Step};
+use lakeward_core::plan::{Join, Plan, Step};
 use lakeward_core::request::{Input, Intention, OperationKind, Signals};
 use lakeward_core::text::counted;
 use lakeward_index::ColumnRef;
@@ -39,21 +42,74 @@ const SURE: f64 = 0.6;
 /// From this probability words that the table at hand does not explain may name features.
 const SUSPECTED: f64 = 0.2;
 /// What a turn for a prediction is answered with.
-pub(super) struct Predicted {
+struct Predicted {
     /// The operation to go first.
     pub operation: RankedOperation,
     /// What else is to be said.
     pub notes: Vec<String>,
 }
 
+/// What the joins of a turn are made of.
+#[derive(Clone, Copy)]
+pub(super) struct Joining<'a> {
+    /// The table at hand, else the best one.
+    pub base: &'a Base<'a>,
+    /// The same, as searches see it.
+    pub table: &'a QueryTable,
+    /// Whether it is at hand.
+    pub is_at_hand: bool,
+    /// What the words say of it.
+    pub wished: Option<&'a RankedOperation>,
+    /// What goes with it.
+    pub partners: &'a [Scored],
+    /// Whether the words that ask for a join were read as none.
+    pub is_guess: bool,
+}
+
 impl Agent<'_> {
+    /// Puts first what adds columns of other tables that the request wants, to predict something or beside the rows, at one row a key; returns what is
+    /// to be said of it. `read` is how the request is read without a table.
+    ///
+    /// # Errors
+    /// Those of [`feature_table`] and of previewing plans.
+    pub(super) fn put_joins(
+        &self,
+        session: &Session,
+        request: (&Signals, &str),
+        joining: &Joining<'_>,
+        (turn, read): (&TurnReading, &TurnReading),
+        operations: &mut Vec<RankedOperation>,
+    ) -> Result<Vec<String>> {
+        let Joining { base, table, is_at_hand, wished, partners, is_guess } = *joining;
+        if is_at_hand {
+            return match self.features_for(session, request, base, table, (wished, partners), turn)? {
+                Some(predicted) => {
+                    next_operations::put_first(operations, predicted.operation);
+                    Ok(predicted.notes)
+                }
+                None => self.keep_rows(session, request, (base, table, turn), operations),
+            };
+        }
+        // Without a table at hand a join of which the words were not read adds what they name rather than what fits best.
+        if is_guess {
+            let added: Vec<&str> = read.of(Role::Add).map(|span| span.words.as_str()).collect();
+            if let Some(mut named) = self.named_elsewhere(session, (request.1, &added), base, table, partners)? {
+                if added.is_empty() {
+                    named.preconditions.push(unmet("which columns is guessed from the words"));
+                }
+                next_operations::put_first(operations, named);
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// The joins of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know
     /// of them; a question where it names no column. `wished` is what the words say of the table at hand. `None` where nothing is
     /// to be predicted, the table's columns are no longer those of its file, or nothing helps.
     ///
     /// # Errors
     /// Those of [`feature_table`], except for a table without a key or a target that cannot be predicted.
-    pub(super) fn features_for(
+    fn features_for(
         &self,
         session: &Session,
         (signals, text): (&Signals, &str),
@@ -93,12 +149,23 @@ impl Agent<'_> {
             && signals.operation.label == OperationKind::Union
             && signals.operation.confidence >= SURE;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
+        // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
+        let steps = base.plan.relation.steps.len();
+        let is_idle = match wished.and_then(|wished| wished.runnable.as_ref()) {
+            Some(plan) if added.is_empty() && doubtful && plan.relation.steps.len() == steps + 1 => {
+                self.groups_single_rows(session, plan)?
+            }
+            _ => false,
+        };
+        if is_idle {
+            added = turn.of(Role::Measure).map(|span| span.words.as_str()).collect();
+        }
         let keeps_rows =
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
         if wants_rows
-            || !(is_first || asks || doubtful && probability >= SUSPECTED)
+            || !(is_first || asks || is_idle || doubtful && probability >= SUSPECTED)
             || !is_own
             || matches!(base.plan.relation.source, Input::Step(_))
         {
@@ -108,6 +175,7 @@ impl Agent<'_> {
         let target = said.or_else(earlier);
         // What the words plainly say stands, unless they name what is to be predicted.
         let may_overrule = asks
+            || is_idle
             || match wished {
                 None => true,
                 Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
@@ -117,7 +185,9 @@ impl Agent<'_> {
             let rest =
                 |text: &str| target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
             let phrases: Vec<String> = phrases(text, &added).into_iter().map(rest).collect();
-            let named = self.columns_named((&phrases, !added.is_empty()), base, query, (target, partners))?;
+            let read = (READ / phrases.len().max(1)).max(READ_EACH);
+            let named =
+                self.columns_named((&phrases, !added.is_empty() && !is_idle, read), base, query, (target, partners))?;
             self.joinable(session, named, query, target, partners)?
         } else {
             Vec::new()
@@ -175,6 +245,21 @@ impl Agent<'_> {
         FeatureOptions { target, key: Vec::new(), k, aggregate, within: WITHIN, base, only }
     }
 
+    /// Whether a plan computes figures of groups that hold one row each.
+    fn groups_single_rows(&self, session: &Session, plan: &Plan) -> Result<bool> {
+        let steps = &plan.relation.steps;
+        let is_grouped = |step: &Step| matches!(step, Step::Group(grouping) if !grouping.keys.is_empty());
+        let Some(place) = steps.iter().position(is_grouped) else { return Ok(false) };
+        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+        let rows = |count: usize| {
+            let mut first = plan.clone();
+            first.relation.steps.truncate(count);
+            Ok::<u64, Error>(plan_preview(self.connected(session)?, &first, &limits)?.rows_out)
+        };
+        let before = rows(place)?;
+        Ok(before > 1 && rows(place + 1)? == before)
+    }
+
     /// Whether what a plan makes still has the column `name`, or a figure of it.
     fn has_target(&self, session: &Session, plan: &Plan, name: &str) -> Result<bool> {
         let figure = |step: &Step| {
@@ -183,106 +268,6 @@ impl Agent<'_> {
         };
         let has = relation_columns(self.connected(session)?, &plan.relation)?.iter().any(|column| column.name == name);
         Ok(has || plan.relation.steps.iter().any(figure))
-    }
-
-    /// What a turn for a prediction, or for columns of other tables, proposes first, made such that it neither repeats rows nor loses the column
-    /// that is named to be predicted; returns what was changed.
-    ///
-    /// # Errors
-    /// Those of previewing plans.
-    pub(super) fn keep_rows(
-        &self,
-        session: &Session,
-        (signals, text): (&Signals, &str),
-        (base, query, turn): (&Base<'_>, &QueryTable, &TurnReading),
-        operations: &mut [RankedOperation],
-    ) -> Result<Vec<String>> {
-        let predicts = signals.intention.probability(Intention::Prediction) >= SUSPECTED;
-        let adds = turn.of(Role::Add).next().is_some();
-        let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
-        let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
-        let columns = &query.entry.profile.columns;
-        let target = target_said(turn, text, columns).filter(|_| predicts).map(|place| columns[place].name.as_str());
-        let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
-        let refused = if has(&base.plan)? && !has(&plan)? {
-            format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
-        } else {
-            let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
-            match self.at_one_row(session, &plan, &added.join(" ")) {
-                Ok(None) => return Ok(Vec::new()),
-                Ok(Some((at_one_row, became))) => {
-                    (first.runnable, first.sql) = (Some(at_one_row), None);
-                    return Ok(vec![format!("several rows of a key become one: {}", became.join(", "))]);
-                }
-                Err(Error::Usage(reason)) => reason,
-                Err(error) => return Err(error),
-            }
-        };
-        (first.runnable, first.sql) = (None, None);
-        first.preconditions.push(unmet(refused));
-        Ok(Vec::new())
-    }
-
-    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table, and what each column
-    /// becomes, as `words` say it; `None` where it repeats none.
-    ///
-    /// # Errors
-    /// Those of previewing the plan.
-    fn at_one_row(&self, session: &Session, plan: &Plan, words: &str) -> Result<Option<(Plan, Vec<String>)>> {
-        let steps = &plan.relation.steps;
-        let whole = |step: &Step| {
-            let Step::Join(Join { kind: JoinKind::Left | JoinKind::Inner, with, .. }) = step else { return None };
-            let Input::Table(table) = &with.source else { return None };
-            with.steps.is_empty().then(|| table.clone())
-        };
-        let found = steps.iter().enumerate().rev().find_map(|(place, step)| Some((place, whole(step)?)));
-        let Some((place, ref table)) = found else { return Ok(None) };
-        let Step::Join(join) = &steps[place] else { return Ok(None) };
-        let context = self.connected(session)?;
-        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let first = |count: usize| {
-            let mut first = plan.clone();
-            first.relation.steps.truncate(count);
-            first
-        };
-        let mut base = first(place);
-        let rows = plan_preview(context, &base, &limits)?.rows_out;
-        if plan_preview(context, &first(place + 1), &limits)?.rows_out <= rows {
-            return Ok(None);
-        }
-        let Join { on, columns, .. } = join;
-        let pair =
-            |key: &lakeward_core::plan::JoinKey| KeyPair { query_column: key.left.clone(), column: key.right.clone() };
-        let on: Vec<KeyPair> = on.iter().map(pair).collect();
-        let entry = self.index.table(self.index.find(table)?)?;
-        let profile = &entry.profile.columns;
-        let all = || {
-            profile.iter().map(|column| column.name.clone()).filter(|name| !on.iter().any(|pair| pair.column == *name))
-        };
-        let wanted: Vec<String> = match columns.is_empty() {
-            true => all().collect(),
-            false => columns.iter().map(|kept| kept.column.clone()).collect(),
-        };
-        let (mut became, mut is_counted) = (Vec::new(), false);
-        for column in &wanted {
-            let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
-            let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
-            // The rows of a key are counted once.
-            if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
-                continue;
-            }
-            let taken: Vec<String> =
-                relation_columns(context, &base.relation)?.into_iter().map(|column| column.name).collect();
-            let name = free_name((table, said.named(column)), &on, &taken);
-            let (step, word) = one_row_join(profile, &Added { table, column, on: &on, name: &name }, said);
-            base = base.then(step);
-            became.push(format!("`{name}` the {word}"));
-        }
-        if plan_preview(context, &base, &limits)?.rows_out != rows {
-            return Err(Error::Usage("its join would repeat rows".into()));
-        }
-        base.relation.steps.extend_from_slice(&steps[place + 1..]);
-        Ok(Some((base, became)))
     }
 }
 

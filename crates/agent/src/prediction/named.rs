@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::phrases::unexplained;
 use super::{FEATURES, Predicted, notes, operation};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_join};
@@ -11,6 +12,7 @@ use crate::recommend::next_operations::{Base, met, proposal};
 use crate::scored::Scored;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_core::text::{Stemmer, is_function_word, name_words};
 use lakeward_index::ColumnRef;
@@ -28,13 +30,13 @@ use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
+/// The same where it stands for a guess.
+const PLAINLY: f64 = 0.4;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
-/// Clauses that are looked up where no words were read as what is wanted: those that say most.
-const CLAUSES: usize = 3;
 /// Texts of columns that are read for all phrases of a request, and at least for each.
-const READ: usize = 24;
-const READ_EACH: usize = 12;
+pub(super) const READ: usize = 24;
+pub(super) const READ_EACH: usize = 12;
 /// Share of the sampled keys that a table has for its columns to be looked at.
 const SHARED: f64 = 0.1;
 /// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
@@ -56,36 +58,47 @@ pub(super) struct Named {
     on: Option<Vec<KeyPair>>,
 }
 
-/// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.
-pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
-    if !added.is_empty() {
-        return added.to_vec();
-    }
-    let ends = |(at, c): (usize, char)| {
-        let next = text[at + c.len_utf8()..].chars().next();
-        let ends = matches!(c, ';' | '?' | '!' | '(' | ')' | '\u{2014}' | '\u{2013}' | '\n')
-            || matches!(c, '.' | ',' | ':') && next.is_none_or(char::is_whitespace);
-        ends.then_some((at, at + c.len_utf8()))
-    };
-    let mut start = 0;
-    let mut clauses: Vec<&str> = Vec::new();
-    for (end, next) in text.char_indices().filter_map(ends).chain([(text.len(), text.len())]) {
-        clauses.push(text[start..end].trim());
-        start = next;
-    }
-    let says = |clause: &str| clause.split_whitespace().filter(|word| !is_function_word(&word.to_lowercase())).count();
-    clauses.retain(|clause| says(clause) > 0);
-    clauses.sort_by_key(|clause| std::cmp::Reverse(says(clause)));
-    clauses.truncate(CLAUSES);
-    clauses
+/// The left join that adds a column of a table under a name.
+fn left_join((table, column, name): (&str, &str, &str), on: &[KeyPair]) -> Step {
+    let key = |pair: &KeyPair| JoinKey { left: pair.query_column.clone(), right: pair.column.clone(), exact: false };
+    let kept = Kept { column: column.into(), name: (name != column).then(|| name.into()) };
+    let with = Relation::of(Input::Table(table.into()));
+    Step::Join(Join { with, kind: JoinKind::Left, on: on.iter().map(key).collect(), columns: vec![kept] })
 }
 
 impl Agent<'_> {
+    /// The join that adds what a request for one names: the words `added` that were read as that, else those that the table at hand does not
+    /// explain; `None` where no column of a table that shares keys with it is called so.
+    ///
+    /// # Errors
+    /// A damaged index, or a file that cannot be read.
+    pub(super) fn named_elsewhere(
+        &self,
+        session: &Session,
+        (text, added): (&str, &[&str]),
+        base: &Base<'_>,
+        query: &QueryTable,
+        partners: &[Scored],
+    ) -> Result<Option<RankedOperation>> {
+        let named = if added.is_empty() {
+            let runs = unexplained(text, &query.entry);
+            let mut named = self.columns_named((&runs, false, 0), base, query, (None, partners))?;
+            named.retain(|named| named.score >= PLAINLY);
+            named
+        } else {
+            let phrases: Vec<String> = added.iter().map(|words| (*words).to_string()).collect();
+            self.columns_named((&phrases, true, READ_EACH), base, query, (None, partners))?
+        };
+        let named = self.joinable(session, named, query, None, partners)?;
+        let added = self.add_named(session, &named, base, query, None)?;
+        Ok(added.map(|added| added.operation))
+    }
+
     /// The columns of tables that share keys with the table at hand which one of the `phrases` names, best first: what is wanted of other tables
     /// `elsewhere`, else better than it names a column at hand. Columns called as a key at hand, or with a single value, are none.
     pub(super) fn columns_named(
         &self,
-        (phrases, elsewhere): (&[String], bool),
+        (phrases, elsewhere, read): (&[String], bool, usize),
         base: &Base<'_>,
         query: &QueryTable,
         (target, partners): (Option<usize>, &[Scored]),
@@ -113,7 +126,6 @@ impl Agent<'_> {
         among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
         let mut best: HashMap<ColumnRef, Named> = HashMap::new();
-        let read = (READ / phrases.len().max(1)).max(READ_EACH);
         for phrase in phrases {
             let mut own_score = 0.0f64;
             let answers = column_search::search_among(self.index, self.embedder, phrase, &options, (&among, read))?;
@@ -304,19 +316,31 @@ impl Agent<'_> {
             let entry = self.index.table(self.index.find(table)?)?;
             let taken: Vec<String> =
                 relation_columns(context, &plan.relation)?.into_iter().map(|column| column.name).collect();
+            let by: Vec<String> =
+                on.iter().map(|pair| format!("`{}` = `{}`", pair.query_column, pair.column)).collect();
+            let by = by.join(" and ");
+            let keeps =
+                |plan: &Plan| plan_preview(context, plan, &limits).is_ok_and(|preview| preview.rows_out == rows);
             let name = free_name((table, aggregate.named(column)), on, &taken);
+            let plain = plan.clone().then(left_join((table, column, &name), on));
+            if *aggregate != Aggregate::Count && keeps(&plain) {
+                parts.push(format!("`{name}` of `{table}` by {by}"));
+                plan = plain;
+                continue;
+            }
             let added = Added { table, column, on, name: &name };
             let (step, aggregate) = one_row_join(&entry.profile.columns, &added, *aggregate);
             let next = plan.clone().then(step);
-            if plan_preview(context, &next, &limits).is_ok_and(|preview| preview.rows_out == rows) {
-                parts.push(format!("`{name}`, {aggregate} of `{table}`"));
+            if keeps(&next) {
+                parts.push(format!("`{name}`, {aggregate} of `{table}` by {by}"));
                 plan = next;
             }
         }
         if parts.is_empty() {
             return Ok(None);
         }
-        let reason = format!("adds {}; too few keys to say what it adds to a model", parts.join("; "));
+        let unknown = if target.is_some() { "; too few keys to say what it adds to a model" } else { "" };
+        let reason = format!("adds {}{unknown}", parts.join("; "));
         let operation = RankedOperation {
             requested: true,
             table: Some(best.table.clone()),

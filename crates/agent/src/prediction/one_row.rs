@@ -1,0 +1,117 @@
+//! Joins that neither repeat rows nor lose what is to be predicted.
+
+use super::{SUSPECTED, target_said};
+use crate::Agent;
+use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
+use crate::recommend::RankedOperation;
+use crate::recommend::next_operations::{Base, unmet};
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Join, JoinKind, Plan, Step};
+use lakeward_core::request::{Input, Intention, Signals};
+use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_reading::reader::{Role, TurnReading};
+use lakeward_search::QueryTable;
+use lakeward_search::correlate::KeyPair;
+
+impl Agent<'_> {
+    /// What a turn for a prediction, or for columns of other tables, proposes first, made such that it neither repeats rows nor loses the column
+    /// that is named to be predicted; returns what was changed.
+    ///
+    /// # Errors
+    /// Those of previewing plans.
+    pub(super) fn keep_rows(
+        &self,
+        session: &Session,
+        (signals, text): (&Signals, &str),
+        (base, query, turn): (&Base<'_>, &QueryTable, &TurnReading),
+        operations: &mut [RankedOperation],
+    ) -> Result<Vec<String>> {
+        let predicts = signals.intention.probability(Intention::Prediction) >= SUSPECTED;
+        let adds = turn.of(Role::Add).next().is_some();
+        let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
+        let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
+        let columns = &query.entry.profile.columns;
+        let target = target_said(turn, text, columns).filter(|_| predicts).map(|place| columns[place].name.as_str());
+        let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
+        let refused = if has(&base.plan)? && !has(&plan)? {
+            format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
+        } else {
+            let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
+            match self.at_one_row(session, &plan, &added.join(" ")) {
+                Ok(None) => return Ok(Vec::new()),
+                Ok(Some((at_one_row, became))) => {
+                    (first.runnable, first.sql) = (Some(at_one_row), None);
+                    return Ok(vec![format!("several rows of a key become one: {}", became.join(", "))]);
+                }
+                Err(Error::Usage(reason)) => reason,
+                Err(error) => return Err(error),
+            }
+        };
+        (first.runnable, first.sql) = (None, None);
+        first.preconditions.push(unmet(refused));
+        Ok(Vec::new())
+    }
+
+    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table, and what each column
+    /// becomes, as `words` say it; `None` where it repeats none.
+    ///
+    /// # Errors
+    /// Those of previewing the plan.
+    fn at_one_row(&self, session: &Session, plan: &Plan, words: &str) -> Result<Option<(Plan, Vec<String>)>> {
+        let steps = &plan.relation.steps;
+        let whole = |step: &Step| {
+            let Step::Join(Join { kind: JoinKind::Left | JoinKind::Inner, with, .. }) = step else { return None };
+            let Input::Table(table) = &with.source else { return None };
+            with.steps.is_empty().then(|| table.clone())
+        };
+        let found = steps.iter().enumerate().rev().find_map(|(place, step)| Some((place, whole(step)?)));
+        let Some((place, ref table)) = found else { return Ok(None) };
+        let Step::Join(join) = &steps[place] else { return Ok(None) };
+        let context = self.connected(session)?;
+        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+        let first = |count: usize| {
+            let mut first = plan.clone();
+            first.relation.steps.truncate(count);
+            first
+        };
+        let mut base = first(place);
+        let rows = plan_preview(context, &base, &limits)?.rows_out;
+        if plan_preview(context, &first(place + 1), &limits)?.rows_out <= rows {
+            return Ok(None);
+        }
+        let Join { on, columns, .. } = join;
+        let pair =
+            |key: &lakeward_core::plan::JoinKey| KeyPair { query_column: key.left.clone(), column: key.right.clone() };
+        let on: Vec<KeyPair> = on.iter().map(pair).collect();
+        let entry = self.index.table(self.index.find(table)?)?;
+        let profile = &entry.profile.columns;
+        let all = || {
+            profile.iter().map(|column| column.name.clone()).filter(|name| !on.iter().any(|pair| pair.column == *name))
+        };
+        let wanted: Vec<String> = match columns.is_empty() {
+            true => all().collect(),
+            false => columns.iter().map(|kept| kept.column.clone()).collect(),
+        };
+        let (mut became, mut is_counted) = (Vec::new(), false);
+        for column in &wanted {
+            let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
+            let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
+            // The rows of a key are counted once.
+            if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
+                continue;
+            }
+            let taken: Vec<String> =
+                relation_columns(context, &base.relation)?.into_iter().map(|column| column.name).collect();
+            let name = free_name((table, said.named(column)), &on, &taken);
+            let (step, word) = one_row_join(profile, &Added { table, column, on: &on, name: &name }, said);
+            base = base.then(step);
+            became.push(format!("`{name}` the {word}"));
+        }
+        if plan_preview(context, &base, &limits)?.rows_out != rows {
+            return Err(Error::Usage("its join would repeat rows".into()));
+        }
+        base.relation.steps.extend_from_slice(&steps[place + 1..]);
+        Ok(Some((base, became)))
+    }
+}
