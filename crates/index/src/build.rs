@@ -173,7 +173,8 @@ pub fn build(
     }
     let mut listing = source::list_tables(lake, &options.tables)?;
     let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
-    let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    let (mut metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    metadata.add_described(std::mem::take(&mut listing.described));
     problems.append(&mut listing.problems);
     let records_left_out = records.left_out;
     let (records_replaced, records_deleted) = (records.replaced, records.deleted.len() as u64);

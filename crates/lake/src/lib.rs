@@ -23,3 +23,4 @@ pub mod reader;
 pub mod scan;
 pub mod semantic;
 pub mod source;
+mod table_format;

@@ -15,10 +15,11 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, Choice, Choices, FileSet};
+use crate::layout::{Choice, Choices, FileSet};
 use crate::location::{Location, part_name};
-use crate::metadata::is_readme;
+use crate::metadata::{TableMetadata, is_readme};
 use crate::reader::{self, ReadOptions};
+use crate::table_format::TableFormat;
 use lakeward_core::error::{Error, Result};
 
 /// Bytes read at once, and bytes of each end of a file that is hashed by its ends.
@@ -158,6 +159,8 @@ pub struct LakeListing {
     pub files: Vec<LakeFile>,
     /// Files that describe tables (`datapackage.json`, `*-metadata.json`, JSON-LD, …), sorted.
     pub sidecars: Vec<PathBuf>,
+    /// What tables say of themselves, by their paths below the root.
+    pub described: Vec<(String, TableMetadata)>,
     /// XML files, which may be catalogues, sorted.
     pub catalogues: Vec<PathBuf>,
     /// Entries that could not be used, each with the reason, sorted.
@@ -188,8 +191,9 @@ pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
         }
     }
     let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
-    if let Some(format) = layout::table_format(root) {
-        return Err(Error::unreadable(root, layout::unread_format(format)));
+    if let Some(format) = TableFormat::of(root) {
+        let reason = format!("the lake itself is a table of {}; a lake is a folder that holds tables", format.name());
+        return Err(Error::unreadable(root, reason));
     }
     walk.seen.insert(real_path(root), root.to_path_buf());
     let mut folders = walk.take_entries(entries);
@@ -227,8 +231,8 @@ impl Walk<'_> {
     }
 
     fn take_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
-        if let Some(format) = layout::table_format(folder) {
-            self.problem(folder, layout::unread_format(format));
+        if let Some(set) = FileSet::by_log(folder) {
+            self.take_log_table(folder, set);
             return Vec::new();
         }
         if let Some(first) = self.seen.insert(real_path(folder), folder.to_path_buf()) {
@@ -287,10 +291,27 @@ impl Walk<'_> {
         folders
     }
 
+    /// Takes a table that a log describes, and nothing else below its folder but what describes it.
+    fn take_log_table(&mut self, folder: &Path, set: Result<FileSet>) {
+        if self.listing.files.iter().any(|file| file.path == folder) {
+            return;
+        }
+        let beside = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        self.listing.sidecars.extend(beside.filter(|path| path.is_file() && is_sidecar(path)));
+        match set {
+            Ok(set) => self.take_set(set),
+            Err(Error::Unreadable { reason, .. }) => self.problem(folder, reason),
+            Err(error) => self.problem(folder, error.to_string()),
+        }
+    }
+
     fn take_set(&mut self, set: FileSet) {
         let relative = relative_name(self.root, &set.path);
         let short_id = short_id(&relative).to_string();
         self.covered.extend(set.parts.iter().map(|part| part.path.clone()));
+        if let Some(snapshot) = &set.snapshot {
+            self.listing.described.push((relative.clone(), snapshot.metadata.clone()));
+        }
         let FileSet { path, format, compression, read_bytes, modified_ns, .. } = set;
         self.listing.files.push(LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns });
     }
@@ -646,9 +667,12 @@ pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Pat
     }
 }
 
-/// Hash of the names of a table's files and of what `hash_of` gives for each.
+/// Hash of the names of a table's files and of what `hash_of` gives for each; of a table with a log, that of what it says.
 fn parts_hash(path: &Path, hash_of: impl Fn(&Path) -> Result<ContentHash>) -> Result<ContentHash> {
-    let set = FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files in it"))?;
+    let set = reader::set_at(path)?;
+    if let Some(snapshot) = &set.snapshot {
+        return Ok(snapshot.content);
+    }
     let mut hasher = blake3::Hasher::new();
     for part in &set.parts {
         hasher.update(set.name_of(&part.path).as_bytes());

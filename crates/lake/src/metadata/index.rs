@@ -13,7 +13,9 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::value::{get, has_type, items};
-use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, readme, schema_org, standards};
+use super::{
+    ColumnMetadata, Dataset, TableMetadata, ckan, clean, csvw, dcat, frictionless, readme, schema_org, standards,
+};
 
 /// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
@@ -49,6 +51,22 @@ impl MetadataIndex {
         (index, problems)
     }
 
+    /// Adds what tables say of themselves, by their paths in the lake; where sidecars say something else, that counts less.
+    pub fn add_described(&mut self, described: Vec<(String, TableMetadata)>) {
+        for (path, own) in described {
+            let own = cleaned(own);
+            if own == TableMetadata::default() {
+                continue;
+            }
+            let whole = match self.get(&path) {
+                Some(sidecar) => own.or(sidecar),
+                None => own,
+            };
+            let at = self.store(whole);
+            self.by_path.insert(normal_key(&path), at);
+        }
+    }
+
     /// The description of the table in the file `relative_path` (in the lake, `/`-separated, with its extension).
     pub fn get(&self, relative_path: &str) -> Option<&TableMetadata> {
         let path = normal_key(relative_path);
@@ -57,8 +75,10 @@ impl MetadataIndex {
         let by_name =
             || ancestors(folder).find_map(|folder| self.by_name.get(&(folder.to_string(), name.to_lowercase())));
         let at = self.by_path.get(&path).or_else(by_name);
-        let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem))).or_else(|| self.by_folder.get(folder));
-        let by_readme = || ancestors(folder).find_map(|folder| self.by_readme.get(folder));
+        let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem)));
+        // A table may be a folder.
+        let at = at.or_else(|| self.by_folder.get(&path)).or_else(|| self.by_folder.get(folder));
+        let by_readme = || ancestors(&path).find_map(|folder| self.by_readme.get(folder));
         at.or_else(by_readme).and_then(|at| self.described.get(*at))
     }
 
@@ -151,6 +171,22 @@ impl MetadataIndex {
                 self.by_name.entry((folder.to_string(), name)).or_insert(at);
             }
         }
+    }
+}
+
+/// What a table says of itself, cut and cleaned.
+fn cleaned(own: TableMetadata) -> TableMetadata {
+    let stated =
+        |text: Option<String>, clean: fn(&str) -> String| text.map(|text| clean(&text)).filter(|text| !text.is_empty());
+    let column = |(name, column): (String, ColumnMetadata)| {
+        let description = stated(column.description, clean::paragraphs)?;
+        Some((name, ColumnMetadata { description: Some(description), ..ColumnMetadata::default() }))
+    };
+    TableMetadata {
+        title: stated(own.title, clean::line),
+        description: stated(own.description, clean::paragraphs),
+        columns: own.columns.into_iter().filter_map(column).take(clean::MOST_COLUMNS).collect(),
+        ..TableMetadata::default()
     }
 }
 

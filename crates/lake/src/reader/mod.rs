@@ -13,6 +13,7 @@
 mod avro;
 mod batch;
 mod cell_kind;
+mod declared;
 mod decode;
 mod delimited;
 mod giant;
@@ -43,8 +44,11 @@ use self::decode::Text;
 pub use self::hash::PendingHash;
 use self::hash::StreamHash;
 pub(crate) use self::hash::rows_hash;
+pub(crate) use self::parquet::open_regular;
 pub use self::parts::key_array;
+pub(crate) use self::parts::set_at;
 pub use self::report::{Dialect, PartsRead, ReadReport, Repair, RepairKind, Sample};
+pub(crate) use self::typed::guarded;
 use crate::layout::FileSet;
 use crate::location::{Location, part_name};
 use crate::source::{self, Compression, Format, LakeFile};
@@ -162,7 +166,7 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
     match Location::of(path) {
         Location::File { path, format, compression } => open_as(&path, format, compression, None, options),
         Location::Part { file, format, name } => open_as(&file, format, Compression::None, Some(&name), options),
-        Location::Files { path } => open_files(parts::set_at(&path)?, options, None),
+        Location::Files { path } => open_files(set_at(&path)?, options, None),
     }
 }
 

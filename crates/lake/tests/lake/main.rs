@@ -1,7 +1,9 @@
 //! Badly written files, read by every reader.
 
 mod holders;
+mod iceberg_tables;
 mod layouts;
+mod log_tables;
 mod reader_behaviour;
 mod readers;
 mod workbook_file;
