@@ -7,14 +7,14 @@
 //! `part-*.csv`. The settings of a lake decide otherwise, either way ([`Choices`]).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::source::{Compression, Format, classify, is_hidden, time_of_change, unescaped};
+use crate::source::{Compression, Format, classify, is_hidden, unescaped};
+use crate::storage;
 use crate::table_format::{self, LiveFile, Snapshot, TableFormat};
 use lakeward_core::error::Result;
 
@@ -53,7 +53,7 @@ pub struct FileSet {
     pub keys: Vec<String>,
     /// Why these files are one table, in one clause.
     pub reason: String,
-    /// When a file or folder of it was last changed; see [`time_of_change`].
+    /// When a file or folder of it was last changed; see [`storage::Metadata::changed_ns`].
     pub modified_ns: u64,
     /// Size of all files, in bytes.
     pub read_bytes: u64,
@@ -75,7 +75,7 @@ pub struct Part {
 impl FileSet {
     /// The table at `path`, a folder or a pattern of names in one; `None` where that has no table files, or some of several formats.
     pub fn at(path: &Path) -> Option<FileSet> {
-        match path.is_dir() {
+        match storage::is_dir(path) {
             true => match FileSet::by_log(path) {
                 Some(set) => set.ok(),
                 None => FileSet::by_layout(path).or_else(|| {
@@ -125,7 +125,7 @@ impl FileSet {
         }
         let entries = visible(folder)?;
         let (folders, files): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|(_, path): &&(String, PathBuf)| path.is_dir());
+            entries.iter().partition(|(_, path): &&(String, PathBuf)| storage::is_dir(path));
         let key = folders.first().and_then(|(name, _)| key_value(name)).map(|(key, _)| key);
         let below = || Found::below(folder, folders.iter().map(|(_, path)| path.clone()));
         if let Some(key) = key {
@@ -137,7 +137,7 @@ impl FileSet {
             let dated = tables.is_empty() && folders.iter().all(|(name, path)| is_year(name) && has_months(path));
             return if dated { below().dated(folder) } else { None };
         }
-        let marker = MARKERS.into_iter().find(|marker| folder.join(marker).is_file());
+        let marker = MARKERS.into_iter().find(|marker| storage::is_file(&folder.join(marker)));
         let numbered = tables.len() > 1 && tables.iter().all(|(name, _)| is_part(name));
         let reason = marker.map(|marker| format!("`{marker}` beside its files"));
         let reason = reason.or_else(|| numbered.then(|| NUMBERED.to_string()))?;
@@ -167,7 +167,7 @@ impl FileSet {
 
     /// The name that `part` has in this table: its path below the table's folder.
     pub fn name_of(&self, part: &Path) -> String {
-        let base = if self.path.is_dir() { Some(self.path.as_path()) } else { self.path.parent() };
+        let base = if storage::is_dir(&self.path) { Some(self.path.as_path()) } else { self.path.parent() };
         let below = base.and_then(|base| part.strip_prefix(base).ok()).unwrap_or(part);
         below.to_string_lossy().replace('\\', "/")
     }
@@ -192,16 +192,16 @@ impl Found {
         let depth = base.components().count();
         let mut pending: Vec<PathBuf> = paths.collect();
         while let Some(path) = pending.pop() {
-            let Ok(meta) = fs::metadata(&path) else { continue };
+            let Ok(meta) = storage::metadata(&path) else { continue };
             if meta.is_dir() {
                 // Its name may hold a value.
-                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                found.modified_ns = found.modified_ns.max(meta.changed_ns());
                 // Links may lead in circles.
                 if TableFormat::of(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
                     pending.extend(visible(&path).unwrap_or_default().into_iter().map(|(_, path)| path));
                 }
             } else if meta.is_file() && classify(&path).is_some_and(|(format, _)| !format.holds_tables()) {
-                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                found.modified_ns = found.modified_ns.max(meta.changed_ns());
                 found.read_bytes += meta.len();
                 let folders = path.parent().and_then(|parent| parent.strip_prefix(base).ok()).unwrap_or(Path::new(""));
                 let names = folders.components().map(|part| part.as_os_str().to_string_lossy());
@@ -257,7 +257,7 @@ impl Found {
 
 /// The entries of a folder whose names are not those of hidden or side files, sorted.
 fn visible(folder: &Path) -> Option<Vec<(String, PathBuf)>> {
-    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let entries = storage::read_dir(folder).ok()?.into_iter().flatten();
     let named = entries.filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), path)));
     let mut named: Vec<(String, PathBuf)> =
         named.filter(|(name, path)| !is_hidden(path) && !name.starts_with('_')).collect();
@@ -279,7 +279,8 @@ fn is_year(name: &str) -> bool {
 /// Whether a folder has nothing but folders `01` to `12`.
 fn has_months(folder: &Path) -> bool {
     let is_month = |name: &str| name.len() <= 2 && name.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
-    visible(folder).is_some_and(|all| !all.is_empty() && all.iter().all(|(name, path)| path.is_dir() && is_month(name)))
+    visible(folder)
+        .is_some_and(|all| !all.is_empty() && all.iter().all(|(name, path)| storage::is_dir(path) && is_month(name)))
 }
 
 /// Whether a file has the name of a part: `part-00000-….parquet`, `part.0.parquet`.

@@ -10,7 +10,7 @@ mod delta;
 mod engine;
 mod iceberg;
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,8 @@ use roaring::RoaringTreemap;
 
 use crate::metadata::TableMetadata;
 use crate::reader::guarded;
-use crate::source::{ContentHash, time_of_change};
+use crate::source::ContentHash;
+use crate::storage;
 use lakeward_core::error::{Error, Result};
 
 /// More files of one table are an error: each takes some hundred bytes.
@@ -39,13 +40,15 @@ pub(crate) enum TableFormat {
 impl TableFormat {
     /// The format of the table that `folder` is, by the name of its log; `None` where it is none.
     pub(crate) fn of(folder: &Path) -> Option<TableFormat> {
-        if folder.join("_delta_log").is_dir() {
+        if storage::is_dir(&folder.join("_delta_log")) {
             return Some(TableFormat::Delta);
         }
-        let described = |metadata: fs::ReadDir| {
-            metadata.flatten().any(|entry| iceberg::version_of(&entry.file_name().to_string_lossy()).is_some())
-        };
-        fs::read_dir(folder.join("metadata")).is_ok_and(described).then_some(TableFormat::Iceberg)
+        let is_version =
+            |path: PathBuf| path.file_name().is_some_and(|name| iceberg::version_of(&name.to_string_lossy()).is_some());
+        let described = |metadata: Vec<io::Result<PathBuf>>| metadata.into_iter().flatten().any(is_version);
+        let metadata = folder.join("metadata");
+        let is_iceberg = storage::is_dir(&metadata) && storage::read_dir(&metadata).is_ok_and(described);
+        is_iceberg.then_some(TableFormat::Iceberg)
     }
 
     /// Its name, as people write it.
@@ -97,7 +100,7 @@ pub(crate) struct Snapshot {
     pub metadata: TableMetadata,
     /// Of the columns, and of the names, sizes, values and deletions of all files.
     pub content: ContentHash,
-    /// When the log was last changed; see [`time_of_change`].
+    /// When the log was last changed; see [`storage::Metadata::changed_ns`].
     pub modified_ns: u64,
     /// Files of deletions that name rows by values; those are not applied.
     pub deletes_by_value: u64,
@@ -148,12 +151,12 @@ struct LogStamp {
 }
 
 impl LogStamp {
-    fn of(log: &Path) -> std::io::Result<LogStamp> {
+    fn of(log: &Path) -> io::Result<LogStamp> {
         let mut entries = Vec::new();
-        for entry in fs::read_dir(log)? {
-            let entry = entry?;
-            let meta = entry.metadata()?;
-            entries.push((entry.file_name(), meta.len(), time_of_change(&meta)));
+        for path in storage::read_dir(log)? {
+            let path = path?;
+            let meta = storage::metadata(&path)?;
+            entries.push((path.file_name().unwrap_or_default().to_os_string(), meta.len(), meta.changed_ns()));
         }
         entries.sort_unstable();
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();

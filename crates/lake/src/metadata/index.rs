@@ -6,7 +6,6 @@
 //! sidecar describes one dataset and names no table file at all.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,6 +15,7 @@ use super::value::{get, has_type, items};
 use super::{
     ColumnMetadata, Dataset, TableMetadata, ckan, clean, csvw, dcat, frictionless, readme, schema_org, standards,
 };
+use crate::storage::File;
 
 /// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
@@ -198,7 +198,7 @@ fn load(path: &Path) -> Result<Value, String> {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(LARGEST_SIDECAR_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > LARGEST_SIDECAR_BYTES {

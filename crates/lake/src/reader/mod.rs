@@ -52,6 +52,7 @@ pub(crate) use self::typed::guarded;
 use crate::layout::FileSet;
 use crate::location::{Location, part_name};
 use crate::source::{self, Compression, Format, LakeFile};
+use crate::storage;
 use lakeward_core::error::{Error, Result};
 
 /// A column and its name.
@@ -145,7 +146,7 @@ pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReade
 /// As [`open`].
 pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
     let path = &file.path;
-    if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) {
+    if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) || storage::is_fetched_again(path) {
         // These are not read from start to end, or are read twice.
         let ends_only = options.max_rows.is_some() && source::is_told_by_ends(path);
         let hash = if ends_only { source::ends_hash(path)? } else { source::content_hash(path)? };

@@ -1,6 +1,5 @@
 //! Parquet: types and columns from the footer, rows a few thousand at a time.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,6 +10,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
+use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
 
 /// Opens a Parquet file.
@@ -40,7 +40,7 @@ pub(super) struct FileRows {
 /// As [`open`].
 pub(super) fn file_rows(path: &Path, options: &ReadOptions) -> Result<FileRows> {
     let file = open_regular(path)?;
-    let bytes = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
+    let bytes = file.size().map_err(|source| Error::io("read", path, source))?;
     if bytes == 0 {
         return Err(Error::unreadable(path, "empty file"));
     }
@@ -70,7 +70,7 @@ fn batch_rows(metadata: &ParquetMetaData, options: &ReadOptions) -> usize {
 /// Opens a file that is neither a folder nor a device.
 pub(crate) fn open_regular(path: &Path) -> Result<File> {
     let failed = |source| Error::io("read", path, source);
-    let meta = std::fs::metadata(path).map_err(failed)?;
+    let meta = storage::metadata(path).map_err(failed)?;
     if !meta.is_file() {
         return Err(Error::unreadable(path, if meta.is_dir() { "a folder" } else { "not a regular file" }));
     }

@@ -4,7 +4,6 @@
 //! error, and so are a line of JSON and a vector of deletions beyond a limit. Nothing is ever written.
 
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -29,7 +28,8 @@ use delta_kernel::{
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use url::Url;
 
-use crate::source::time_of_change;
+use crate::source::unescaped;
+use crate::storage::{self, File};
 
 /// A log has folders of files below it, such as `_sidecars`.
 const MOST_DEPTH: usize = 4;
@@ -98,26 +98,53 @@ struct TableFiles {
 
 impl TableFiles {
     fn new(folder: &Path) -> io::Result<TableFiles> {
-        let folder = fs::canonicalize(folder)?;
-        let root = Url::from_directory_path(&folder).map_err(|()| io::Error::other("its path is no address"))?;
+        let folder = storage::canonical(folder)?;
+        let no_address = |()| io::Error::other("its path is no address");
+        let root = match folder.to_str().filter(|_| storage::Address::is(&folder)) {
+            None => Url::from_directory_path(&folder).map_err(no_address)?,
+            Some(address) => {
+                let (store, below) = address.split_at(address.find("://").map_or(0, |at| at + 3));
+                let (host, below) = below.split_once('/').unwrap_or((below, ""));
+                let mut root = Url::parse(&format!("{store}{host}/")).map_err(io::Error::other)?;
+                root.path_segments_mut()
+                    .map_err(no_address)?
+                    .pop_if_empty()
+                    .extend(below.trim_matches('/').split('/'))
+                    .push("");
+                root
+            }
+        };
         Ok(TableFiles { folder, root })
     }
 
     fn path_of(&self, url: &Url) -> KernelResult<PathBuf> {
         let outside = || KernelError::generic(format!("`{url}` is outside of the table's folder"));
-        let path = if url.scheme() == "file" { url.to_file_path().ok() } else { None };
-        let path = path.ok_or_else(outside)?;
-        let below = path.strip_prefix(&self.folder).map_err(|_| outside())?;
+        let is_of_store = url.scheme() == self.root.scheme() && url.authority() == self.root.authority();
+        let plain = |url: &Url| match url.scheme() {
+            "file" => url.to_file_path().ok(),
+            _ => Some(unescaped(url.path())),
+        };
+        let (path, root) = plain(url).filter(|_| is_of_store).zip(plain(&self.root)).ok_or_else(outside)?;
+        let below = path.strip_prefix(root).map_err(|_| outside())?;
         let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
-        if is_plain { Ok(path) } else { Err(outside()) }
+        if is_plain { Ok(self.folder.join(below)) } else { Err(outside()) }
+    }
+
+    /// The address of a file below the folder, as the kernel writes it.
+    fn url_of(&self, path: &Path) -> Option<Url> {
+        let below = path.strip_prefix(&self.folder).ok()?;
+        let mut url = self.root.clone();
+        let names: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
+        url.path_segments_mut().ok()?.pop_if_empty().extend(names?);
+        Some(url)
     }
 
     fn open(&self, url: &Url) -> KernelResult<File> {
         let path = self.path_of(url)?;
-        if !fs::metadata(&path).map_err(|error| not_read(url, &error))?.is_file() {
+        if !storage::metadata(&path).map_err(|error| not_read(url, &error))?.is_file() {
             return Err(KernelError::generic(format!("`{url}` is not a regular file")));
         }
-        File::open(path).map_err(|error| not_read(url, &error))
+        File::open(&path).map_err(|error| not_read(url, &error))
     }
 
     /// The bytes of a file, or of a part of it.
@@ -135,25 +162,25 @@ impl TableFiles {
     }
 
     fn meta(&self, url: Url, path: &Path) -> KernelResult<FileMeta> {
-        let meta = fs::metadata(path).map_err(|error| not_read(&url, &error))?;
-        let last_modified = i64::try_from(time_of_change(&meta) / 1_000_000).unwrap_or(i64::MAX);
+        let meta = storage::metadata(path).map_err(|error| not_read(&url, &error))?;
+        let last_modified = i64::try_from(meta.changed_ns() / 1_000_000).unwrap_or(i64::MAX);
         Ok(FileMeta::new(url, last_modified, meta.len()))
     }
 
     fn list(&self, folder: &Path, depth: usize, found: &mut Vec<FileMeta>) -> KernelResult<()> {
-        let entries = match fs::read_dir(folder) {
+        let entries = match storage::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(KernelError::generic(error.to_string())),
         };
         for entry in entries {
-            let path = entry.map_err(|error| KernelError::generic(error.to_string()))?.path();
-            if path.is_dir() {
+            let path = entry.map_err(|error| KernelError::generic(error.to_string()))?;
+            if storage::is_dir(&path) {
                 if depth < MOST_DEPTH {
                     self.list(&path, depth + 1, found)?;
                 }
-            } else if let Ok(url) = Url::from_file_path(&path)
-                && path.is_file()
+            } else if let Some(url) = self.url_of(&path)
+                && storage::is_file(&path)
             {
                 found.push(self.meta(url, &path)?);
             }

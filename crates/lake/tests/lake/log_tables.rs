@@ -31,8 +31,8 @@ pub fn numbers(numbers: &[i64]) -> ArrayRef {
 }
 
 /// A Delta table that is written action by action.
-struct DeltaTable {
-    folder: PathBuf,
+pub struct DeltaTable {
+    pub folder: PathBuf,
     version: u64,
 }
 
@@ -43,7 +43,7 @@ impl DeltaTable {
     }
 
     /// The table of `columns`, each a name and a type or a whole field, in its first version.
-    fn created(folder: PathBuf, columns: &[Value], keys: &[&str]) -> DeltaTable {
+    pub fn created(folder: PathBuf, columns: &[Value], keys: &[&str]) -> DeltaTable {
         let mut table = DeltaTable::new(folder);
         table.commit(&[json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}), metadata(columns, keys)]);
         table
@@ -53,20 +53,20 @@ impl DeltaTable {
         self.folder.join(format!("_delta_log/{version:020}.json"))
     }
 
-    fn commit(&mut self, actions: &[Value]) {
+    pub fn commit(&mut self, actions: &[Value]) {
         let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
         fs::write(self.log(self.version), lines.join("\n")).unwrap();
         self.version += 1;
     }
 
     /// Writes a file of these columns, and the action that adds it.
-    fn file(&self, name: &str, columns: Vec<(&str, ArrayRef)>, values: Value) -> Value {
+    pub fn file(&self, name: &str, columns: Vec<(&str, ArrayRef)>, values: Value) -> Value {
         parquet(&self.folder.join(name), columns);
         add(name, fs::metadata(self.folder.join(name)).unwrap().len(), values)
     }
 }
 
-fn column(name: &str, kind: &str) -> Value {
+pub fn column(name: &str, kind: &str) -> Value {
     json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
 }
 

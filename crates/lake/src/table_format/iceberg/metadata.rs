@@ -1,7 +1,6 @@
 //! A metadata file of Iceberg: schemas, partitions and snapshots as JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::super::{NUMBER, OUTSIDE};
 use super::schema;
 use crate::metadata::ColumnMetadata;
 use crate::reader::open_unpacked;
+use crate::storage;
 
 /// Larger metadata is an error, in bytes; it has every schema and snapshot that the table had.
 const LARGEST_BYTES: u64 = 256 << 20;
@@ -43,9 +43,9 @@ impl IcebergMetadata {
     /// # Errors
     /// Why it cannot be read, in one clause.
     pub(super) fn read(folder: &Path) -> Result<IcebergMetadata, String> {
-        let entries = fs::read_dir(folder.join("metadata")).map_err(|error| error.to_string())?;
-        let named = entries.flatten().filter_map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
+        let entries = storage::read_dir(&folder.join("metadata")).map_err(|error| error.to_string())?;
+        let named = entries.into_iter().flatten().filter_map(|path| {
+            let name = path.file_name()?.to_string_lossy().into_owned();
             Some((version_of(&name)?, name))
         });
         let named: Vec<(u64, String)> = named.collect();
