@@ -136,7 +136,8 @@ struct Failed(String);
 /// A server at an address of the link.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(
-    "`{0}` is an address of this machine's own network, where a cloud hands out credentials: refused, as no variable of the environment names it"
+    "`{0}` is an address of this machine's own network, and refused; without credentials in the environment (AWS_ACCESS_KEY_ID, or \
+     AWS_SKIP_SIGNATURE=true for a public bucket; GOOGLE_SERVICE_ACCOUNT; AZURE_STORAGE_ACCOUNT_KEY) a store looks for them there"
 )]
 struct Refused(String);
 

@@ -393,7 +393,7 @@ pub(super) fn wait<T: Send + 'static>(asked: impl Future<Output = T> + Send + 's
 /// The error of a store as one of the file: its kind, and the innermost reason.
 pub(super) fn io_error(error: &object_store::Error) -> io::Error {
     use object_store::Error::{NotFound, PermissionDenied, Precondition, Unauthenticated};
-    const LONGEST: usize = 300;
+    const LONGEST: usize = 400;
     let kind = match error {
         NotFound { .. } => return io::ErrorKind::NotFound.into(),
         Precondition { .. } => return super::remote_file::changed(),
