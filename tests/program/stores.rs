@@ -50,9 +50,9 @@ impl Bucket {
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
-        let (lake, index) = (format!("s3://{BUCKET}/lake"), self.index());
-        let index = index.to_str().expect("text");
-        finish(self.command(&[arguments, &["--lake", &lake, "--index", index]].concat()))
+        let mut command = self.command(arguments);
+        command.env("LAKEWARD_LAKE", format!("s3://{BUCKET}/lake")).env("LAKEWARD_INDEX", self.index());
+        finish(command)
     }
 
     fn json(&self, arguments: &[&str]) -> Value {

@@ -86,6 +86,8 @@ pub(crate) const NUMBER: &str = parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 /// A table as its log says it is.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
+    /// The id that its writer gave the table when it was made.
+    pub id: String,
     /// The columns whose cells are in the files.
     pub columns: Vec<FieldRef>,
     /// How those are found there.
@@ -98,7 +100,7 @@ pub(crate) struct Snapshot {
     pub reason: &'static str,
     /// What the log says for people: title, description, comments of columns.
     pub metadata: TableMetadata,
-    /// Of the columns, and of the names, sizes, values and deletions of all files.
+    /// Of the id, of the columns, and of the names, sizes, values and deletions of all files.
     pub content: ContentHash,
     /// When the log was last changed; see [`storage::Metadata::changed_ns`].
     pub modified_ns: u64,
@@ -225,6 +227,8 @@ fn checked(mut snapshot: Snapshot, stamp: LogStamp) -> Result<Snapshot, String> 
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
+    // Other tables have files of the same names.
+    take(&snapshot.id);
     for field in snapshot.columns.iter().chain(&snapshot.keys) {
         take(&format!("{} {}", field.name(), shape(field.data_type())));
         take(field.metadata().get(STORED_NAME).map_or("", String::as_str));

@@ -8,6 +8,7 @@
 mod address;
 mod connection;
 mod listing;
+mod lists;
 mod remote_file;
 mod store;
 

@@ -222,6 +222,8 @@ pub(super) fn changed() -> io::Error {
 
 /// The next bytes to fetch so that all of `wanted` is there; `None` once it is.
 fn missing(blocks: &[bool], wanted: Range<u64>, bytes: u64) -> Option<Range<u64>> {
+    // Whatever is wanted of a small file, all of it comes.
+    let wanted = if bytes <= FIRST_BYTES { 0..bytes } else { wanted };
     let last = wanted.end.div_ceil(BLOCK_BYTES);
     let first = (wanted.start / BLOCK_BYTES..last).find(|block| !blocks[*block as usize])?;
     let most = if first == 0 { FIRST_BYTES } else { PIECE_BYTES };
@@ -241,6 +243,10 @@ mod tests {
         let bytes = 1000 * BLOCK_BYTES - 5;
         assert_eq!(missing(&blocks, 0..10, bytes), Some(0..FIRST_BYTES));
         assert_eq!(missing(&blocks, bytes - 8..bytes, bytes), Some(999 * BLOCK_BYTES..bytes));
+        assert_eq!(
+            missing(&[false; 3], 2 * BLOCK_BYTES..2 * BLOCK_BYTES + 8, 3 * BLOCK_BYTES),
+            Some(0..3 * BLOCK_BYTES)
+        );
         blocks[20] = true;
         assert_eq!(
             missing(&blocks, 17 * BLOCK_BYTES..30 * BLOCK_BYTES, bytes),

@@ -63,6 +63,7 @@ pub(super) fn snapshot(folder: &Path) -> Result<Snapshot, String> {
         }
     }
     Ok(Snapshot {
+        id: described.id().to_string(),
         columns,
         matching: match mode {
             ColumnMappingMode::None => Matching::Name,

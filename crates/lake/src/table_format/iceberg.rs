@@ -55,6 +55,7 @@ pub(super) fn snapshot(folder: &Path) -> Result<Snapshot, String> {
     let is_key = |field: &FieldRef| keys.iter().any(|key| key.name() == field.name());
     let description = table.text(&["properties", "comment"]).map(str::to_string);
     Ok(Snapshot {
+        id: table.text(&["table-uuid"]).unwrap_or_default().to_string(),
         columns: schema.iter().filter(|field| !is_key(field)).cloned().collect(),
         matching: Matching::Number,
         files: files.into_iter().map(with_deletions).collect(),
