@@ -1,5 +1,6 @@
 //! An opened lake with all its searches.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
@@ -109,10 +110,10 @@ impl Lake {
         })
     }
 
-    /// The folder of the lake.
+    /// The folder of the lake, or its address, of which a `pathlib.Path` would make one slash of two.
     #[getter]
-    fn path(&self) -> PathBuf {
-        self.snapshot().place().lake.clone()
+    fn path(&self) -> OsString {
+        self.snapshot().place().lake.into_os_string()
     }
 
     /// The folder of its index.

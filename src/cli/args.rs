@@ -35,10 +35,11 @@ const EVERY_COMMAND: &str = "Every command";
 #[derive(Debug, Parser)]
 #[command(name = "lakeward", version, about, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Folder of the lake; by default the nearest folder upward that has an index.
+    /// Folder of the lake, or its address: s3://, gs://, az://, abfss://, or https:// where the folder has a list `index.txt`. By default the
+    /// nearest folder upward that has an index.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_LAKE", value_name = "DIR")]
     pub lake: Option<PathBuf>,
-    /// Folder of the index, if it is not `.lakeward` inside the lake.
+    /// Folder of the index, if it is not `.lakeward` inside the lake. Always on this machine: a lake at an address needs it.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Print JSON (see `lakeward schema`).
@@ -172,7 +173,7 @@ pub struct ManualCommand {
 
 #[derive(Debug, Args)]
 pub struct IndexCommand {
-    /// Folder of the lake (or `--lake`).
+    /// Folder or address of the lake (or `--lake`).
     pub lake: Option<PathBuf>,
     /// Read only the first N rows of every table; answers then say that they are based on a sample.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -8,6 +8,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::{self, Manifest};
+use lakeward_lake::storage::Address;
 use lakeward_models::embed::{BuiltIn, Embedder, RemoteModel, SentenceModel, StaticModel};
 use lakeward_models::llm::config::{EmbeddingConfig, ModelOptions};
 use lakeward_models::llm::{Key, Server};
@@ -18,7 +19,7 @@ pub const INDEX_FOLDER: &str = ".lakeward";
 /// Where a lake and its index are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The folder of the lake.
+    /// The folder of the lake, or its address.
     pub lake: PathBuf,
     /// The folder of its index.
     pub index: PathBuf,
@@ -27,12 +28,21 @@ pub struct Place {
 }
 
 impl Place {
-    /// The lake in the folder `lake`, with its index in `index`, else in [`INDEX_FOLDER`] below it.
+    /// The lake in the folder `lake`, or at that address, with its index in `index`, else in [`INDEX_FOLDER`] below it.
     ///
     /// # Errors
-    /// [`Error::Usage`] if `lake` is not a folder.
+    /// [`Error::Usage`] if `lake` is neither a folder nor an address; if it is an address and `index` is no folder of this machine.
     pub fn new(lake: &Path, index: Option<&Path>) -> Result<Self> {
-        if !lake.is_dir() {
+        let wrong = |error: std::io::Error| Error::Usage(format!("`{}`: {error}", lake.display()));
+        let is_address = Address::of_lake(lake).map_err(wrong)?.is_some();
+        if is_address && index.is_none() {
+            let reason = "is only read: name a folder of this machine for its index (`--index DIR`)";
+            return Err(Error::Usage(format!("`{}` {reason}", lake.display())));
+        }
+        if let Some(index) = index.filter(|index| Address::is(index)) {
+            return Err(Error::Usage(format!("`{}`: an index is kept in a folder of this machine", index.display())));
+        }
+        if !is_address && !lake.is_dir() {
             return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
         }
         let index = index.map_or_else(|| lake.join(INDEX_FOLDER), Path::to_path_buf);
@@ -49,7 +59,8 @@ impl Place {
         here.ancestors().find(holds_index).map(Path::to_path_buf).ok_or(Error::NoLake)
     }
 
-    /// The settings from the file that `LAKEWARD_CONFIG` names, else from `lakeward.toml` in the folder of the lake.
+    /// The settings from the file that `LAKEWARD_CONFIG` names, else from `lakeward.toml` in the folder of the lake, or of the index where the
+    /// lake is at an address.
     ///
     /// # Errors
     /// Those of [`Config::load`].
@@ -58,7 +69,8 @@ impl Place {
             Some(path) if Path::new(&path).is_file() => Config::load(Path::new(&path)),
             Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
             None => {
-                let config = Config::load(&self.lake.join(config::FILE_NAME))?;
+                let folder = if Address::is(&self.lake) { &self.index } else { &self.lake };
+                let config = Config::load(&folder.join(config::FILE_NAME))?;
                 Ok(Config { llm: config.llm.of_a_lake()?, embedding: config.embedding.of_a_lake()?, ..config })
             }
         }

@@ -1,19 +1,22 @@
-//! One lake in several forms: as text files, databases, workbooks and part files. The same tables have the same ids and give the same
+//! One lake in several forms: as text files, databases, workbooks, part files and Delta tables. The same tables have the same ids and give the same
 //! answers; and what only these forms have: declared keys, partitions, a lake's settings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
+use arrow::datatypes::{DataType, FieldRef};
+use arrow::record_batch::RecordBatch;
 use lakeward::{Lakeward, Place};
 use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source::{assign_ids, list_files};
 use lakeward_operate::{CellForm, Limits, texts};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::workbook_file::{Cell, xlsx};
@@ -141,6 +144,76 @@ fn as_parts(folder: &Path, tables: &BTreeMap<String, Table>) {
     }
 }
 
+/// The columns of a table as programs that know types write them: numbers where all cells are, else texts; empty cells are missing.
+fn typed(table: &Table, rows: &[Vec<String>]) -> RecordBatch {
+    let column = |at: usize| -> ArrayRef {
+        let cells = || rows.iter().map(move |row| Some(row[at].as_str()).filter(|cell| !cell.is_empty()));
+        let all = || table.rows.iter().map(|row| row[at].as_str()).filter(|cell| !cell.is_empty());
+        let whole = |cell: &str| cell.parse::<i64>().ok().filter(|number| number.to_string() == cell);
+        match () {
+            () if all().count() > 0 && all().all(|cell| whole(cell).is_some()) => {
+                Arc::new(cells().map(|cell| whole(cell?)).collect::<Int64Array>())
+            }
+            () if all().count() > 0 && all().all(|cell| number(cell).is_some()) => {
+                Arc::new(cells().map(|cell| number(cell?)).collect::<Float64Array>())
+            }
+            () => Arc::new(cells().collect::<StringArray>()),
+        }
+    };
+    let columns = table.names.iter().enumerate().map(|(at, name)| (name.clone(), column(at), true));
+    RecordBatch::try_from_iter_with_nullable(columns).expect("a batch")
+}
+
+fn write_parquet(path: &Path, batch: &RecordBatch) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    let file = fs::File::create(path).expect("a file");
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(batch).expect("rows");
+    writer.close().expect("a file");
+}
+
+fn as_parquet(folder: &Path, tables: &BTreeMap<String, Table>) {
+    for (name, table) in tables {
+        write_parquet(&folder.join(format!("{name}.parquet")), &typed(table, &table.rows));
+    }
+}
+
+/// Each table as a Delta table of two files, beside which an older version of the first lies.
+fn as_delta(folder: &Path, tables: &BTreeMap<String, Table>) {
+    for (name, table) in tables {
+        let place = folder.join(name);
+        let (first, last) = table.rows.split_at(table.rows.len() / 2);
+        write_parquet(&place.join("old.parquet"), &typed(table, last));
+        write_parquet(&place.join("a.parquet"), &typed(table, first));
+        write_parquet(&place.join("b.parquet"), &typed(table, last));
+        let field = |field: &FieldRef| {
+            let kind = match field.data_type() {
+                DataType::Int64 => "long",
+                DataType::Float64 => "double",
+                _ => "string",
+            };
+            json!({"name": field.name(), "type": kind, "nullable": true, "metadata": {}})
+        };
+        let fields: Vec<Value> = typed(table, &[]).schema().fields().iter().map(field).collect();
+        let schema = json!({"type": "struct", "fields": fields}).to_string();
+        let add = |file: &str| json!({"add": {"path": file, "partitionValues": {}, "size": 1, "modificationTime": 0, "dataChange": true}});
+        let versions = [
+            vec![
+                json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
+                json!({"metaData": {"id": name, "format": {"provider": "parquet", "options": {}}, "schemaString": schema,
+                    "partitionColumns": [], "configuration": {}}}),
+                add("old.parquet"),
+            ],
+            vec![json!({"remove": {"path": "old.parquet", "dataChange": true}}), add("a.parquet"), add("b.parquet")],
+        ];
+        fs::create_dir_all(place.join("_delta_log")).expect("a folder");
+        for (version, actions) in versions.iter().enumerate() {
+            let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
+            fs::write(place.join(format!("_delta_log/{version:020}.json")), lines.join("\n")).expect("a log");
+        }
+    }
+}
+
 /// The lake in one form, indexed.
 fn built(write: impl Fn(&Path, &BTreeMap<String, Table>)) -> (TempDir, Lakeward) {
     let place = tempfile::tempdir().expect("a folder");
@@ -200,6 +273,26 @@ fn databases_workbooks_and_part_files_answer_as_text_does() {
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "{form}");
         }
+    }
+}
+
+#[test]
+fn delta_tables_answer_as_plain_files_do() {
+    let (_plain, plain) = built(as_parquet);
+    let (_delta, delta) = built(as_delta);
+    let (expected, found) = (answers(&plain), answers(&delta));
+    assert!(expected.len() > 40 && expected.len() == found.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    // Text says less of its types, and the same tables are found.
+    let (_text, text) = built(as_text);
+    for question in QUESTIONS {
+        let ids = |lake: &Lakeward| {
+            let found = lake.search(question, 10).expect("answers");
+            found.iter().map(|answer| answer.table.to_string()).collect::<Vec<String>>()
+        };
+        assert_eq!(ids(&delta), ids(&text), "{question}");
     }
 }
 

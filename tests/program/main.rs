@@ -42,6 +42,10 @@ mod sessions;
 mod simulate;
 mod slt;
 mod sql;
+#[path = "../../crates/lake/tests/lake/store_server.rs"]
+#[allow(dead_code, reason = "the tests of the reader make more faults")]
+mod store_server;
+mod stores;
 mod tune;
 #[allow(dead_code, reason = "the tests of the reader make more kinds of cells")]
 #[path = "../../crates/lake/tests/lake/workbook_file.rs"]

@@ -29,6 +29,7 @@ use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::{MetadataIndex, RecordFlaw};
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin, TableId};
+use lakeward_lake::storage;
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
 mod reading;
@@ -173,7 +174,8 @@ pub fn build(
     }
     let mut listing = source::list_tables(lake, &options.tables)?;
     let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
-    let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    let (mut metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    metadata.add_described(std::mem::take(&mut listing.described));
     problems.append(&mut listing.problems);
     let records_left_out = records.left_out;
     let (records_replaced, records_deleted) = (records.replaced, records.deleted.len() as u64);
@@ -355,7 +357,7 @@ fn merge_segments(
 }
 
 fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, options: &BuildOptions) -> Result<Manifest> {
-    let name = fs::canonicalize(lake)
+    let name = storage::canonical(lake)
         .ok()
         .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
         .unwrap_or_else(|| "lake".into());

@@ -13,6 +13,7 @@ use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, Recursiv
 
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
+use lakeward_lake::storage::Address;
 
 /// A burst of changes ends after this long without one.
 const QUIET: Duration = Duration::from_millis(300);
@@ -31,6 +32,11 @@ const POLLING: Duration = Duration::from_secs(30);
 /// # Errors
 /// Errors of `update`, and [`Error::Io`] if the lake cannot be watched at all.
 pub fn watch(lake: &Path, index: &Path, monitor: &dyn Monitor, mut update: impl FnMut() -> Result<()>) -> Result<()> {
+    if Address::is(lake) {
+        let reason =
+            format!("`{}` does not report changes; run `lakeward index` again when there are some", lake.display());
+        return Err(Error::Usage(reason));
+    }
     // Events contain canonical paths.
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let lake = real(lake);

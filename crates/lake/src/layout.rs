@@ -1,4 +1,5 @@
-//! Tables that lie in many files: folders of Hive (`year=2020`), of dates (`2020/01`), of Spark and Dask (`part-00000`, `_SUCCESS`).
+//! Tables that lie in many files: folders of Hive (`year=2020`), of dates (`2020/01`), of Spark and Dask (`part-00000`, `_SUCCESS`), and
+//! those of Delta and Iceberg, whose files a log names ([`crate::table_format`]).
 //!
 //! Files are one table only where their layout says so; two files with the same columns are two tables, since tables of single
 //! years are often meant to be. Which parts a table has is read off its folder anew each time, by the same rule for who lists a
@@ -6,13 +7,16 @@
 //! `part-*.csv`. The settings of a lake decide otherwise, either way ([`Choices`]).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::source::{Compression, Format, classify, is_hidden, time_of_change, unescaped};
+use crate::source::{Compression, Format, classify, is_hidden, unescaped};
+use crate::storage;
+use crate::table_format::{self, LiveFile, Snapshot, TableFormat};
+use lakeward_core::error::Result;
 
 /// Folders below each other that are looked into.
 const MOST_DEPTH: usize = 16;
@@ -31,31 +35,15 @@ pub enum Choice {
     Separate,
 }
 
-/// The format of the table that a folder is by a log or metadata in it: which of its files are in force, only those say.
-pub(crate) fn table_format(folder: &Path) -> Option<&'static str> {
-    if folder.join("_delta_log").is_dir() {
-        return Some("Delta");
-    }
-    let described = |metadata: fs::ReadDir| {
-        metadata.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with(".metadata.json"))
-    };
-    fs::read_dir(folder.join("metadata")).is_ok_and(described).then_some("Iceberg")
-}
-
-/// Why the files of such a folder are not read.
-pub(crate) fn unread_format(format: &str) -> String {
-    format!("a table of {format}, whose log is not read: its files may be of older versions, so none of them is")
-}
-
 /// What is set for a lake: a folder, or a pattern of names in one (`sales/sales_*.csv`), as a path below its root.
 pub type Choices = BTreeMap<String, Choice>;
 
 /// The files of one table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FileSet {
     /// The folder or pattern.
     pub path: PathBuf,
-    /// By path; at least one.
+    /// By path; at least one, but for a table whose log names none.
     pub parts: Vec<Part>,
     /// How the cells of all of them are stored.
     pub format: Format,
@@ -65,30 +53,36 @@ pub struct FileSet {
     pub keys: Vec<String>,
     /// Why these files are one table, in one clause.
     pub reason: String,
-    /// When a file or folder of it was last changed; see [`time_of_change`].
+    /// When a file or folder of it was last changed; see [`storage::Metadata::changed_ns`].
     pub modified_ns: u64,
     /// Size of all files, in bytes.
     pub read_bytes: u64,
+    /// What the log of the table says, where it has one.
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
 /// One file of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Part {
     /// Where it is.
     pub path: PathBuf,
     /// The value of each key; `None` where it is missing.
     pub values: Vec<Option<String>>,
+    /// Its place among the files that the table's log names, where it has one.
+    pub(crate) live: Option<usize>,
 }
 
 impl FileSet {
     /// The table at `path`, a folder or a pattern of names in one; `None` where that has no table files, or some of several formats.
     pub fn at(path: &Path) -> Option<FileSet> {
-        match path.is_dir() {
-            true if table_format(path).is_some() => None,
-            true => FileSet::by_layout(path).or_else(|| {
-                let inside = visible(path)?.into_iter().map(|(_, path)| path);
-                Found::below(path, inside).set(path, SET.into())
-            }),
+        match storage::is_dir(path) {
+            true => match FileSet::by_log(path) {
+                Some(set) => set.ok(),
+                None => FileSet::by_layout(path).or_else(|| {
+                    let inside = visible(path)?.into_iter().map(|(_, path)| path);
+                    Found::below(path, inside).set(path, SET.into())
+                }),
+            },
             false => {
                 let (folder, pattern) = (path.parent()?, path.file_name()?.to_str()?);
                 let named = visible(folder)?.into_iter().filter(|(name, _)| matches(pattern, name));
@@ -99,11 +93,39 @@ impl FileSet {
         }
     }
 
-    /// The table that the layout of `folder` says it is.
+    /// The table that the log in `folder` says it is; `None` where there is no log.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::Unreadable`] where the log cannot be read.
+    pub(crate) fn by_log(folder: &Path) -> Option<Result<FileSet>> {
+        Some(table_format::snapshot(folder)?.map(|snapshot| {
+            let part = |(at, file): (usize, &LiveFile)| Part {
+                path: file.path.clone().unwrap_or_else(|_| PathBuf::from(&file.name)),
+                values: file.values.clone(),
+                live: Some(at),
+            };
+            FileSet {
+                path: folder.to_path_buf(),
+                parts: snapshot.files.iter().enumerate().map(part).collect(),
+                format: Format::Parquet,
+                compression: Compression::None,
+                keys: snapshot.keys.iter().map(|key| key.name().clone()).collect(),
+                reason: snapshot.reason.into(),
+                modified_ns: snapshot.modified_ns,
+                read_bytes: snapshot.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
+                snapshot: Some(snapshot),
+            }
+        }))
+    }
+
+    /// The table that the log or the layout of `folder` says it is.
     pub(crate) fn by_layout(folder: &Path) -> Option<FileSet> {
+        if let Some(set) = FileSet::by_log(folder) {
+            return set.ok();
+        }
         let entries = visible(folder)?;
         let (folders, files): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|(_, path): &&(String, PathBuf)| path.is_dir());
+            entries.iter().partition(|(_, path): &&(String, PathBuf)| storage::is_dir(path));
         let key = folders.first().and_then(|(name, _)| key_value(name)).map(|(key, _)| key);
         let below = || Found::below(folder, folders.iter().map(|(_, path)| path.clone()));
         if let Some(key) = key {
@@ -115,7 +137,7 @@ impl FileSet {
             let dated = tables.is_empty() && folders.iter().all(|(name, path)| is_year(name) && has_months(path));
             return if dated { below().dated(folder) } else { None };
         }
-        let marker = MARKERS.into_iter().find(|marker| folder.join(marker).is_file());
+        let marker = MARKERS.into_iter().find(|marker| storage::is_file(&folder.join(marker)));
         let numbered = tables.len() > 1 && tables.iter().all(|(name, _)| is_part(name));
         let reason = marker.map(|marker| format!("`{marker}` beside its files"));
         let reason = reason.or_else(|| numbered.then(|| NUMBERED.to_string()))?;
@@ -145,7 +167,7 @@ impl FileSet {
 
     /// The name that `part` has in this table: its path below the table's folder.
     pub fn name_of(&self, part: &Path) -> String {
-        let base = if self.path.is_dir() { Some(self.path.as_path()) } else { self.path.parent() };
+        let base = if storage::is_dir(&self.path) { Some(self.path.as_path()) } else { self.path.parent() };
         let below = base.and_then(|base| part.strip_prefix(base).ok()).unwrap_or(part);
         below.to_string_lossy().replace('\\', "/")
     }
@@ -170,16 +192,16 @@ impl Found {
         let depth = base.components().count();
         let mut pending: Vec<PathBuf> = paths.collect();
         while let Some(path) = pending.pop() {
-            let Ok(meta) = fs::metadata(&path) else { continue };
+            let Ok(meta) = storage::metadata(&path) else { continue };
             if meta.is_dir() {
                 // Its name may hold a value.
-                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                found.modified_ns = found.modified_ns.max(meta.changed_ns());
                 // Links may lead in circles.
-                if table_format(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
+                if TableFormat::of(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
                     pending.extend(visible(&path).unwrap_or_default().into_iter().map(|(_, path)| path));
                 }
             } else if meta.is_file() && classify(&path).is_some_and(|(format, _)| !format.holds_tables()) {
-                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                found.modified_ns = found.modified_ns.max(meta.changed_ns());
                 found.read_bytes += meta.len();
                 let folders = path.parent().and_then(|parent| parent.strip_prefix(base).ok()).unwrap_or(Path::new(""));
                 let names = folders.components().map(|part| part.as_os_str().to_string_lossy());
@@ -205,11 +227,12 @@ impl Found {
         let part = |(path, values): (PathBuf, Vec<(String, String)>)| {
             let value = |key: &String| values.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone());
             let values = keys.iter().map(|key| value(key).filter(|value| value != HIVE_NULL)).collect();
-            Part { path, values }
+            Part { path, values, live: None }
         };
         let parts = self.files.into_iter().map(part).collect();
         let (path, modified_ns, read_bytes) = (path.to_path_buf(), self.modified_ns, self.read_bytes);
-        Some(FileSet { path, parts, format, compression, keys, reason, modified_ns, read_bytes })
+        let snapshot = None;
+        Some(FileSet { path, parts, format, compression, keys, reason, modified_ns, read_bytes, snapshot })
     }
 
     /// The table in folders of years, months and perhaps days; `None` where a folder holds files that are no parts of one table.
@@ -234,7 +257,7 @@ impl Found {
 
 /// The entries of a folder whose names are not those of hidden or side files, sorted.
 fn visible(folder: &Path) -> Option<Vec<(String, PathBuf)>> {
-    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let entries = storage::read_dir(folder).ok()?.into_iter().flatten();
     let named = entries.filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), path)));
     let mut named: Vec<(String, PathBuf)> =
         named.filter(|(name, path)| !is_hidden(path) && !name.starts_with('_')).collect();
@@ -256,7 +279,8 @@ fn is_year(name: &str) -> bool {
 /// Whether a folder has nothing but folders `01` to `12`.
 fn has_months(folder: &Path) -> bool {
     let is_month = |name: &str| name.len() <= 2 && name.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
-    visible(folder).is_some_and(|all| !all.is_empty() && all.iter().all(|(name, path)| path.is_dir() && is_month(name)))
+    visible(folder)
+        .is_some_and(|all| !all.is_empty() && all.iter().all(|(name, path)| storage::is_dir(path) && is_month(name)))
 }
 
 /// Whether a file has the name of a part: `part-00000-….parquet`, `part.0.parquet`.

@@ -23,3 +23,5 @@ pub mod reader;
 pub mod scan;
 pub mod semantic;
 pub mod source;
+pub mod storage;
+mod table_format;

@@ -4,14 +4,14 @@
 //! goes wherever a file's goes, is indexed, cited and typed by users; only here it is taken apart. A file that holds a single
 //! table has its plain path. A table in several files has the path of their folder, or a pattern; see [`crate::layout`].
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::ForeignKey;
 use crate::layout::{FileSet, is_pattern};
 use crate::reader::sqlite;
-use crate::source::{Compression, Format, LakeFile, classify, escape_name, time_of_change};
+use crate::source::{Compression, Format, LakeFile, classify, escape_name};
+use crate::storage;
 use lakeward_core::error::Result;
 
 /// What is at a path.
@@ -43,14 +43,17 @@ pub enum Location {
 }
 
 impl Location {
-    /// What is at `path`; looks at the file system only where `path` itself is no file.
+    /// What is at `path`; looks at the file system or the store.
     pub fn of(path: &Path) -> Location {
-        if path.is_dir() || (is_pattern(path) && !path.is_file() && path.parent().is_some_and(Path::is_dir)) {
+        if storage::is_dir(path)
+            || (is_pattern(path) && !storage::is_file(path) && path.parent().is_some_and(storage::is_dir))
+        {
             return Location::Files { path: path.to_path_buf() };
         }
-        if let (false, Some(parent), Some(name)) = (path.is_file(), path.parent(), path.file_name())
+        if let (Some(parent), Some(name)) = (path.parent(), path.file_name())
             && let Some((format, _)) = classify(parent).filter(|(format, _)| format.holds_tables())
-            && parent.is_file()
+            && !storage::is_file(path)
+            && storage::is_file(parent)
         {
             return Location::Part { file: parent.to_path_buf(), format, name: name.to_string_lossy().into_owned() };
         }
@@ -70,14 +73,16 @@ impl Location {
     pub fn exists(&self) -> bool {
         match self {
             Location::Files { path } => FileSet::at(path).is_some(),
-            other => other.file().is_file(),
+            other => storage::is_file(other.file()),
         }
     }
 
-    /// Whether someone who types the path means a table: a folder only where its layout says so.
+    /// Whether someone who types the path means a table: a folder only where its layout says so. Nothing at an address is: what is typed, also
+    /// into a page or by a model, must not make this machine ask other servers.
     pub fn is_table(&self) -> bool {
         match self {
-            Location::Files { path } if path.is_dir() => FileSet::by_layout(path).is_some(),
+            other if storage::Address::is(other.file()) => false,
+            Location::Files { path } if storage::is_dir(path) => FileSet::by_layout(path).is_some(),
             other => other.exists(),
         }
     }
@@ -101,15 +106,15 @@ impl Location {
     /// The operating system's, where there is no such file.
     pub fn canonical(&self) -> io::Result<PathBuf> {
         Ok(match self {
-            Location::Part { file, name, .. } => fs::canonicalize(file)?.join(name),
-            Location::Files { path } if is_pattern(path) && !path.is_dir() => {
-                fs::canonicalize(path.parent().unwrap_or(Path::new(".")))?.join(path.file_name().unwrap_or_default())
+            Location::Part { file, name, .. } => storage::canonical(file)?.join(name),
+            Location::Files { path } if is_pattern(path) && !storage::is_dir(path) => {
+                storage::canonical(path.parent().unwrap_or(Path::new(".")))?.join(path.file_name().unwrap_or_default())
             }
-            other => fs::canonicalize(other.file())?,
+            other => storage::canonical(other.file())?,
         })
     }
 
-    /// Size in bytes and [time of change](time_of_change) of what is read.
+    /// Size in bytes and [time of change](storage::Metadata::changed_ns) of what is read.
     ///
     /// # Errors
     /// The operating system's.
@@ -118,7 +123,7 @@ impl Location {
             let gone = || io::Error::new(io::ErrorKind::NotFound, "no table files in it");
             return FileSet::at(path).map(|set| (set.read_bytes, set.modified_ns)).ok_or_else(gone);
         }
-        fs::metadata(self.file()).map(|meta| (meta.len(), time_of_change(&meta)))
+        storage::metadata(self.file()).map(|meta| (meta.len(), meta.changed_ns()))
     }
 }
 

@@ -7,18 +7,20 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, Choice, Choices, FileSet};
+use crate::layout::{Choice, Choices, FileSet};
 use crate::location::{Location, part_name};
-use crate::metadata::is_readme;
+use crate::metadata::{TableMetadata, is_readme};
 use crate::reader::{self, ReadOptions};
+use crate::storage::{self, File};
+use crate::table_format::TableFormat;
 use lakeward_core::error::{Error, Result};
 
 /// Bytes read at once, and bytes of each end of a file that is hashed by its ends.
@@ -158,6 +160,8 @@ pub struct LakeListing {
     pub files: Vec<LakeFile>,
     /// Files that describe tables (`datapackage.json`, `*-metadata.json`, JSON-LD, …), sorted.
     pub sidecars: Vec<PathBuf>,
+    /// What tables say of themselves, by their paths below the root.
+    pub described: Vec<(String, TableMetadata)>,
     /// XML files, which may be catalogues, sorted.
     pub catalogues: Vec<PathBuf>,
     /// Entries that could not be used, each with the reason, sorted.
@@ -187,9 +191,11 @@ pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
             None => walk.problem(&path, "set to be one table, but it names no table files of a single format"),
         }
     }
-    let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
-    if let Some(format) = layout::table_format(root) {
-        return Err(Error::unreadable(root, layout::unread_format(format)));
+    storage::refresh(root);
+    let entries = storage::read_dir(root).map_err(|source| Error::io("list", root, source))?;
+    if let Some(format) = TableFormat::of(root) {
+        let reason = format!("the lake itself is a table of {}; a lake is a folder that holds tables", format.name());
+        return Err(Error::unreadable(root, reason));
     }
     walk.seen.insert(real_path(root), root.to_path_buf());
     let mut folders = walk.take_entries(entries);
@@ -227,8 +233,8 @@ impl Walk<'_> {
     }
 
     fn take_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
-        if let Some(format) = layout::table_format(folder) {
-            self.problem(folder, layout::unread_format(format));
+        if let Some(set) = FileSet::by_log(folder) {
+            self.take_log_table(folder, set);
             return Vec::new();
         }
         if let Some(first) = self.seen.insert(real_path(folder), folder.to_path_buf()) {
@@ -237,7 +243,7 @@ impl Walk<'_> {
             self.problem(folder, reason);
             return Vec::new();
         }
-        match fs::read_dir(folder) {
+        match storage::read_dir(folder) {
             Ok(entries) => self.take_entries(entries),
             Err(error) => {
                 self.problem(folder, format!("cannot list: {error}"));
@@ -247,11 +253,11 @@ impl Walk<'_> {
     }
 
     /// Adds files to the listing and links to folders to `linked`; returns the subfolders, last first.
-    fn take_entries(&mut self, entries: fs::ReadDir) -> Vec<PathBuf> {
+    fn take_entries(&mut self, entries: Vec<io::Result<PathBuf>>) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         for entry in entries {
             match entry {
-                Ok(entry) => paths.push(entry.path()),
+                Ok(path) => paths.push(path),
                 Err(error) => {
                     let root = self.root.to_path_buf();
                     self.problem(&root, format!("cannot list an entry: {error}"));
@@ -274,8 +280,8 @@ impl Walk<'_> {
         }
         let mut folders = Vec::new();
         for path in paths {
-            let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
-            match fs::metadata(&path) {
+            let is_link = storage::is_link(&path);
+            match storage::metadata(&path) {
                 Ok(meta) if meta.is_dir() && is_link => self.linked.push(path),
                 Ok(meta) if meta.is_dir() => folders.push(path),
                 Ok(meta) => self.take_file(path, &meta),
@@ -287,15 +293,32 @@ impl Walk<'_> {
         folders
     }
 
+    /// Takes a table that a log describes, and nothing else below its folder but what describes it.
+    fn take_log_table(&mut self, folder: &Path, set: Result<FileSet>) {
+        if self.listing.files.iter().any(|file| file.path == folder) {
+            return;
+        }
+        let beside = storage::read_dir(folder).into_iter().flatten().flatten();
+        self.listing.sidecars.extend(beside.filter(|path| storage::is_file(path) && is_sidecar(path)));
+        match set {
+            Ok(set) => self.take_set(set),
+            Err(Error::Unreadable { reason, .. }) => self.problem(folder, reason),
+            Err(error) => self.problem(folder, error.to_string()),
+        }
+    }
+
     fn take_set(&mut self, set: FileSet) {
         let relative = relative_name(self.root, &set.path);
         let short_id = short_id(&relative).to_string();
         self.covered.extend(set.parts.iter().map(|part| part.path.clone()));
+        if let Some(snapshot) = &set.snapshot {
+            self.listing.described.push((relative.clone(), snapshot.metadata.clone()));
+        }
         let FileSet { path, format, compression, read_bytes, modified_ns, .. } = set;
         self.listing.files.push(LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns });
     }
 
-    fn take_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
+    fn take_file(&mut self, path: PathBuf, meta: &storage::Metadata) {
         if self.covered.contains(&path) {
             return;
         }
@@ -321,7 +344,7 @@ impl Walk<'_> {
         }
         let relative = relative_name(self.root, &path);
         let short_id = short_id(&relative).to_string();
-        let (read_bytes, modified_ns) = (meta.len(), time_of_change(meta));
+        let (read_bytes, modified_ns) = (meta.len(), meta.changed_ns());
         let file = LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns };
         self.listing.files.extend(tables_of(file));
     }
@@ -359,7 +382,7 @@ pub fn time_of_change(meta: &fs::Metadata) -> u64 {
 }
 
 fn real_path(folder: &Path) -> PathBuf {
-    fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
+    storage::canonical(folder).unwrap_or_else(|_| folder.to_path_buf())
 }
 
 /// Whether the name at the end of `path` is that of an XML file, packed or not.
@@ -410,14 +433,15 @@ pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
         return Err(Error::unreadable(&plain, "its path leads out of the lake"));
     }
     // A name may contain `%41` literally; it is an escape only if no such file exists.
-    if !relative.contains('%') || plain.exists() {
+    if !relative.contains('%') || storage::exists(&plain) {
         return Ok(plain);
     }
     // The name of a table in a file stays as it is written.
     let mut within = Path::new(relative).ancestors().skip(1);
     let file = within.find_map(|above| {
-        let file = Some(root.join(above)).filter(|file| file.is_file());
-        let file = file.or_else(|| Some(root.join(unescaped(above.to_str()?))).filter(|file| file.is_file()))?;
+        let file = Some(root.join(above)).filter(|file| storage::is_file(file));
+        let file =
+            file.or_else(|| Some(root.join(unescaped(above.to_str()?))).filter(|file| storage::is_file(file)))?;
         Some(file.join(Path::new(relative).strip_prefix(above).ok()?))
     });
     Ok(file.unwrap_or_else(|| root.join(unescaped(relative))))
@@ -522,7 +546,7 @@ fn describes_tables(path: &Path) -> bool {
     const WORDS: [&str; 7] =
         ["\"@context\"", "\"conformsTo\"", "\"dataset\"", "\"$schema\"", "\"fields\"", "\"resources\"", "\"@type\""];
     let mut head = Vec::new();
-    let is_regular = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    let is_regular = storage::metadata(path).is_ok_and(|meta| meta.is_file());
     let read = is_regular.then(|| File::open(path).and_then(|file| file.take(PEEK_BYTES).read_to_end(&mut head)));
     let head = String::from_utf8_lossy(&head);
     matches!(read, Some(Ok(_))) && head.trim_start().starts_with('{') && WORDS.iter().any(|word| head.contains(word))
@@ -622,21 +646,28 @@ impl TryFrom<String> for ContentHash {
     }
 }
 
-/// Hash of the file's bytes, read in 1 MB pieces; of a table in a file, of its columns and cells.
+/// Hash of the file's bytes, read in 1 MB pieces; of a table in a file, of its columns and cells. Of a file in a store that is too large to be
+/// kept, of what the store says of it.
 pub fn content_hash(path: &Path) -> Result<ContentHash> {
     match Location::of(path) {
         Location::Part { .. } => return reader::rows_hash(reader::open_path(path, &ReadOptions::default())?),
         Location::Files { path } => return parts_hash(&path, content_hash),
         Location::File { .. } => {}
     }
-    let mut file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+    let failed = |source| Error::io("read", path, source);
+    if storage::is_fetched_again(path) {
+        // The store tells a change by its ETag.
+        let meta = storage::metadata(path).map_err(failed)?;
+        return Ok(ContentHash::of_bytes(format!("{} {}", meta.len(), meta.changed_ns()).as_bytes()));
+    }
+    let mut file = File::open(path).map_err(failed)?;
     hash_rest(&mut file, &mut blake3::Hasher::new(), path)
 }
 
 /// Hash of the bytes fed to `hasher` so far and the rest of `file`, whose path is `path`.
 pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
-    let size = file.metadata().map_err(failed)?.len();
+    let size = file.size().map_err(failed)?;
     let mut piece = vec![0; END_BYTES.min(usize::try_from(size).unwrap_or(END_BYTES)).max(1)];
     loop {
         match file.read(&mut piece).map_err(failed)? {
@@ -646,9 +677,12 @@ pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Pat
     }
 }
 
-/// Hash of the names of a table's files and of what `hash_of` gives for each.
+/// Hash of the names of a table's files and of what `hash_of` gives for each; of a table with a log, that of what it says.
 fn parts_hash(path: &Path, hash_of: impl Fn(&Path) -> Result<ContentHash>) -> Result<ContentHash> {
-    let set = FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files in it"))?;
+    let set = reader::set_at(path)?;
+    if let Some(snapshot) = &set.snapshot {
+        return Ok(snapshot.content);
+    }
     let mut hasher = blake3::Hasher::new();
     for part in &set.parts {
         hasher.update(set.name_of(&part.path).as_bytes());
@@ -674,7 +708,7 @@ pub fn ends_hash(path: &Path) -> Result<ContentHash> {
         Location::File { .. } => {}
     }
     let mut file = File::open(location.file()).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
+    let size = file.size().map_err(failed)?;
     hasher.update(&size.to_le_bytes());
     let mut end = Vec::new();
     (&mut file).take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;

@@ -30,6 +30,7 @@ use lakeward_index::LakeIndex;
 use lakeward_lake::location::Location;
 use lakeward_lake::profile::{ColumnProfile, TableProfile};
 use lakeward_lake::source::{Compression, Format};
+use lakeward_lake::storage::Address;
 
 /// Name of the catalogue that stands for the lake.
 pub const CATALOG: &str = "lake";
@@ -239,7 +240,9 @@ pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataTy
 }
 
 fn is_parquet(path: &Path) -> bool {
-    matches!(Location::of(path), Location::File { format: Format::Parquet, compression: Compression::None, .. })
+    // Files of stores are opened in one place.
+    !Address::is(path)
+        && matches!(Location::of(path), Location::File { format: Format::Parquet, compression: Compression::None, .. })
 }
 
 /// `file://` with every byte escaped that means something in an address or a glob.

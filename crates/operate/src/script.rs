@@ -25,6 +25,7 @@ use lakeward_core::request::Input;
 use lakeward_lake::location::Location;
 use lakeward_lake::reader::{self, ReadOptions, RepairKind};
 use lakeward_lake::source::{Compression, Format};
+use lakeward_lake::storage::Address;
 
 const CELLS: &str = include_str!("script/cells.py");
 const NUMBERS: &str = include_str!("script/numbers.py");
@@ -165,6 +166,10 @@ fn has_second(arguments: &[Token]) -> bool {
 /// What the script has to know of a file. Only texts, numbers and lists, which JSON and Python write alike.
 fn source(context: &LakeContext, input: &Input, lake: &Path) -> Result<Value> {
     let InputTable { sql, path, .. } = InputTable::resolve(context, input)?;
+    if Address::is(&path) {
+        let reason = format!("`{}` is in a store, and the script reads files of folders only", path.display());
+        return Err(Error::Usage(format!("{reason}; `--sql` gives the query")));
+    }
     let file = path.strip_prefix(lake).unwrap_or(&path).to_string_lossy();
     let mut source = json!({"table": sql, "file": file, "format": "parquet"});
     match Location::of(&path) {

@@ -39,7 +39,7 @@ class Lake:
 
     @property
     def path(self) -> str:
-        """The folder of the lake."""
+        """The folder of the lake, or its address."""
         return os.fspath(self._lake.path)
 
     @property
@@ -187,6 +187,9 @@ def open(
 ) -> Lake:
     """Opens the indexed lake in the folder ``path``, else in the nearest folder upward that has an index.
 
+    ``path`` may be an address as text: ``s3://``, ``gs://``, ``az://``, or ``https://`` of a folder with a list
+    ``index.txt``; ``index`` then names a folder of this machine.
+
     ``index`` is the folder of its index, by default ``.lakeward`` in that of the lake. ``llm_url`` and ``llm_model``
     name a language model on an OpenAI-compatible server; by default the one of ``LAKEWARD_LLM_URL``,
     ``LAKEWARD_LLM_MODEL`` or the lake's ``lakeward.toml`` is used, if any, and none with ``llm=False``.
@@ -209,7 +212,7 @@ def index(
     llm_url: str | None = None,
     llm_model: str | None = None,
 ) -> Lake:
-    """Builds or updates the index of the lake in the folder ``path``, and opens the lake.
+    """Builds or updates the index of the lake in the folder or at the address ``path``, and opens the lake.
 
     Only files that changed are read. ``rebuild`` discards the old index, ``repair`` checks every byte of it and reads
     the tables of damaged parts again, ``records`` is a file of catalogue records, ``sample_rows`` is the number of rows

@@ -130,9 +130,10 @@ impl Documents {
                 Ok(())
             })?;
         }
-        let listing = source::list_files(lake)?;
+        let mut listing = source::list_files(lake)?;
         unread.extend(listing.problems.iter().map(|(path, reason)| unread_at(path, reason)));
-        let (sidecars, problems) = MetadataIndex::read(lake, &listing.sidecars);
+        let (mut sidecars, problems) = MetadataIndex::read(lake, &listing.sidecars);
+        sidecars.add_described(std::mem::take(&mut listing.described));
         unread.extend(problems.iter().map(|(path, reason)| unread_at(path, reason)));
         for (file, id) in listing.files.iter().zip(source::assign_ids(&listing.files)) {
             let opened = reader::open(file, &ReadOptions::default());

@@ -1,6 +1,5 @@
 //! Reads one table or record of the lake into a [`TableDraft`], and reads the record files.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use lakeward_lake::profile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 use lakeward_lake::source::{self, LakeFile, LakeListing};
+use lakeward_lake::storage;
 use lakeward_models::embed::Embedder;
 
 /// That there is no `what` of this name, with the nearest of `names`.
@@ -41,7 +41,7 @@ pub(super) fn read_records(
 ) -> Result<Records> {
     let paths: Vec<PathBuf> = match named {
         // A folder of catalogues, such as that of a harvest.
-        Some(folder) if folder.is_dir() => {
+        Some(folder) if storage::is_dir(folder) => {
             let names = metadata::catalogues_alone(folder, &source::list_files(folder)?);
             if names.is_empty() {
                 return Err(Error::Usage(format!(
@@ -64,14 +64,14 @@ pub(super) fn read_records(
             names.iter().map(|name| lake.join(name)).collect()
         }
     };
-    let real_lake = fs::canonicalize(lake).map_err(|source| Error::io("list", lake, source))?;
+    let real_lake = storage::canonical(lake).map_err(|source| Error::io("list", lake, source))?;
     let mut records = Records::default();
     manifest.records.clear();
     for path in paths {
-        let real = fs::canonicalize(&path).map_err(|source| Error::io("read", &path, source))?;
+        let real = storage::canonical(&path).map_err(|source| Error::io("read", &path, source))?;
         let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
         let read = Records::read(&real, &name)?;
-        let is_records = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == real);
+        let is_records = |path: &Path| storage::canonical(path).is_ok_and(|path| path == real);
         listing.files.retain(|file| !is_records(&file.path));
         listing.sidecars.retain(|path| !is_records(path) || metadata::describes_files(path));
         listing.problems.extend(read.problems.iter().map(|problem| (real.clone(), problem.clone())));
@@ -119,12 +119,19 @@ fn draft_table(
 ) -> Result<Box<TableDraft>> {
     // Taken before the content is read, so that the next update notices any later change. The content is hashed in the same pass as it is
     // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
-    let modified_ns = settled_time(file);
+    let mut modified_ns = settled_time(file);
     let (mut reader, content) = reader::open_hashed(file, options)?;
     let set = |name: &str| read.cells.iter().find(|cells| cells.column == name);
     let known = |name: &str| set(name).map(|cells| cells.writing.clone()).unwrap_or_default();
     let mut scan = scan::scan_as(reader.as_mut(), Some(MOST_KEYS), known)?;
     let content = content.finish(reader)?;
+    if let Some(error) = storage::failure(&file.path) {
+        // What a store refuses now it may give later: a part of a file is not kept, and a table without some of its files is looked at again.
+        if scan.report.parts.is_none() {
+            return Err(Error::io("read", &file.path, error));
+        }
+        modified_ns = 0;
+    }
     let names = || scan.names.iter().map(String::as_str);
     let unknown = read.cells.iter().filter(|cells| !names().any(|name| name == cells.column));
     let problems = unknown.map(|cells| no_such("column", &cells.column, names())).collect();

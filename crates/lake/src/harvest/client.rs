@@ -174,7 +174,7 @@ impl<'m> Client<'m> {
 }
 
 /// The wait of `Retry-After`: seconds, or a date (RFC 9110).
-fn wait_of(header: &str) -> Option<Duration> {
+pub(crate) fn wait_of(header: &str) -> Option<Duration> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<u64>() {
         return Some(Duration::from_secs(seconds));

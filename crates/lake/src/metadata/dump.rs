@@ -159,7 +159,7 @@ fn is_dump(path: &Path) -> bool {
     if is_known {
         return true;
     }
-    let small = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_DUMP_BYTES);
+    let small = crate::storage::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_DUMP_BYTES);
     small && load(path).is_ok_and(|document| lists_datasets(&document))
 }
 

@@ -6,14 +6,16 @@
 //! sidecar describes one dataset and names no table file at all.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
 use super::value::{get, has_type, items};
-use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, readme, schema_org, standards};
+use super::{
+    ColumnMetadata, Dataset, TableMetadata, ckan, clean, csvw, dcat, frictionless, readme, schema_org, standards,
+};
+use crate::storage::File;
 
 /// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
@@ -49,6 +51,22 @@ impl MetadataIndex {
         (index, problems)
     }
 
+    /// Adds what tables say of themselves, by their paths in the lake; where sidecars say something else, that counts less.
+    pub fn add_described(&mut self, described: Vec<(String, TableMetadata)>) {
+        for (path, own) in described {
+            let own = cleaned(own);
+            if own == TableMetadata::default() {
+                continue;
+            }
+            let whole = match self.get(&path) {
+                Some(sidecar) => own.or(sidecar),
+                None => own,
+            };
+            let at = self.store(whole);
+            self.by_path.insert(normal_key(&path), at);
+        }
+    }
+
     /// The description of the table in the file `relative_path` (in the lake, `/`-separated, with its extension).
     pub fn get(&self, relative_path: &str) -> Option<&TableMetadata> {
         let path = normal_key(relative_path);
@@ -57,8 +75,10 @@ impl MetadataIndex {
         let by_name =
             || ancestors(folder).find_map(|folder| self.by_name.get(&(folder.to_string(), name.to_lowercase())));
         let at = self.by_path.get(&path).or_else(by_name);
-        let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem))).or_else(|| self.by_folder.get(folder));
-        let by_readme = || ancestors(folder).find_map(|folder| self.by_readme.get(folder));
+        let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem)));
+        // A table may be a folder.
+        let at = at.or_else(|| self.by_folder.get(&path)).or_else(|| self.by_folder.get(folder));
+        let by_readme = || ancestors(&path).find_map(|folder| self.by_readme.get(folder));
         at.or_else(by_readme).and_then(|at| self.described.get(*at))
     }
 
@@ -154,6 +174,22 @@ impl MetadataIndex {
     }
 }
 
+/// What a table says of itself, cut and cleaned.
+fn cleaned(own: TableMetadata) -> TableMetadata {
+    let stated =
+        |text: Option<String>, clean: fn(&str) -> String| text.map(|text| clean(&text)).filter(|text| !text.is_empty());
+    let column = |(name, column): (String, ColumnMetadata)| {
+        let description = stated(column.description, clean::paragraphs)?;
+        Some((name, ColumnMetadata { description: Some(description), ..ColumnMetadata::default() }))
+    };
+    TableMetadata {
+        title: stated(own.title, clean::line),
+        description: stated(own.description, clean::paragraphs),
+        columns: own.columns.into_iter().filter_map(column).take(clean::MOST_COLUMNS).collect(),
+        ..TableMetadata::default()
+    }
+}
+
 /// Reads and parses a sidecar.
 fn load(path: &Path) -> Result<Value, String> {
     let bytes = bytes_of(path)?;
@@ -162,7 +198,7 @@ fn load(path: &Path) -> Result<Value, String> {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(LARGEST_SIDECAR_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > LARGEST_SIDECAR_BYTES {

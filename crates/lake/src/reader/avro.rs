@@ -19,7 +19,7 @@ use lakeward_core::error::{Error, Result};
 /// so.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let file = open_regular(path)?;
-    let size = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
+    let size = file.size().map_err(|source| Error::io("read", path, source))?;
     if size == 0 {
         return Err(Error::unreadable(path, "empty file"));
     }

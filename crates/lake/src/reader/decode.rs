@@ -6,7 +6,6 @@
 //! nothing read so far was wrong); otherwise only that byte is read as Windows-1252. UTF-8, the usual case, is checked in
 //! bulk and never copied.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +16,7 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, W
 
 use super::hash::StreamHash;
 use super::report::{ReadReport, RepairKind};
+use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
 
 /// Files up to this size are read at once.
@@ -344,7 +344,7 @@ pub(super) fn open_bytes(path: &Path) -> Result<OpenedBytes> {
 
 fn open_bytes_hashed(path: &Path, hash: Option<Arc<Mutex<StreamHash>>>) -> Result<OpenedBytes> {
     let failed = |source| Error::io("read", path, source);
-    let meta = std::fs::metadata(path).map_err(failed)?;
+    let meta = storage::metadata(path).map_err(failed)?;
     if !meta.is_file() {
         let what = if meta.is_dir() { "a folder" } else { "not a regular file" };
         return Err(Error::unreadable(path, what));

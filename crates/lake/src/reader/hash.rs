@@ -1,12 +1,12 @@
 //! Computes a file's content hash while the file is read, so that most files are read only once.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::TableReader;
 use crate::scan::for_each_cell;
 use crate::source::{self, ContentHash};
+use crate::storage::File;
 use lakeward_core::error::Result;
 
 /// Hashes the bytes that a reader gets from the disk.

@@ -15,6 +15,7 @@ use super::decode::{OpenedBytes, open_bytes};
 use super::parquet::open_regular;
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
+use crate::storage::File;
 use lakeward_core::error::{Error, Result};
 
 const FILE_MAGIC: &[u8] = b"ARROW1";
@@ -26,7 +27,7 @@ const FILE_MAGIC: &[u8] = b"ARROW1";
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let failed = |source| Error::io("read", path, source);
     let mut file = open_regular(path)?;
-    let size = file.metadata().map_err(failed)?.len();
+    let size = file.size().map_err(failed)?;
     if size == 0 {
         return Err(Error::unreadable(path, "empty file"));
     }
@@ -36,7 +37,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
     Ok(Box::new(rows.map_err(unreadable(path))?))
 }
 
-fn open_file(mut file: std::fs::File, size: u64, options: &ReadOptions) -> Result<TypedRows, String> {
+fn open_file(mut file: File, size: u64, options: &ReadOptions) -> Result<TypedRows, String> {
     if guarded(|| reaches_past_the_end(&mut file, size))? {
         return Err("damaged Arrow file: a batch reaches past its end".into());
     }
@@ -49,7 +50,7 @@ fn open_file(mut file: std::fs::File, size: u64, options: &ReadOptions) -> Resul
 
 /// Whether the footer places a batch outside the file: the decoder would allocate any length it reads there. Other faults of
 /// the footer are left to the decoder.
-fn reaches_past_the_end(file: &mut std::fs::File, size: u64) -> bool {
+fn reaches_past_the_end(file: &mut File, size: u64) -> bool {
     let mut tail = [0; 10];
     let mut footer = Vec::new();
     let read = file.seek(SeekFrom::End(-10)).and_then(|_| file.read_exact(&mut tail)).is_ok();

@@ -13,6 +13,7 @@
 mod avro;
 mod batch;
 mod cell_kind;
+mod declared;
 mod decode;
 mod delimited;
 mod giant;
@@ -43,11 +44,15 @@ use self::decode::Text;
 pub use self::hash::PendingHash;
 use self::hash::StreamHash;
 pub(crate) use self::hash::rows_hash;
+pub(crate) use self::parquet::open_regular;
 pub use self::parts::key_array;
+pub(crate) use self::parts::set_at;
 pub use self::report::{Dialect, PartsRead, ReadReport, Repair, RepairKind, Sample};
+pub(crate) use self::typed::guarded;
 use crate::layout::FileSet;
 use crate::location::{Location, part_name};
 use crate::source::{self, Compression, Format, LakeFile};
+use crate::storage;
 use lakeward_core::error::{Error, Result};
 
 /// A column and its name.
@@ -141,7 +146,7 @@ pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReade
 /// As [`open`].
 pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
     let path = &file.path;
-    if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) {
+    if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) || storage::is_fetched_again(path) {
         // These are not read from start to end, or are read twice.
         let ends_only = options.max_rows.is_some() && source::is_told_by_ends(path);
         let hash = if ends_only { source::ends_hash(path)? } else { source::content_hash(path)? };
@@ -162,7 +167,7 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
     match Location::of(path) {
         Location::File { path, format, compression } => open_as(&path, format, compression, None, options),
         Location::Part { file, format, name } => open_as(&file, format, Compression::None, Some(&name), options),
-        Location::Files { path } => open_files(parts::set_at(&path)?, options, None),
+        Location::Files { path } => open_files(set_at(&path)?, options, None),
     }
 }
 

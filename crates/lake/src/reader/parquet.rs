@@ -1,15 +1,16 @@
 //! Parquet: types and columns from the footer, rows a few thousand at a time.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use arrow::datatypes::Fields;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
+use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
 
 /// Opens a Parquet file.
@@ -17,9 +18,30 @@ use lakeward_core::error::{Error, Result};
 /// # Errors
 /// [`Error::Unreadable`] where the footer is damaged. Damage further in ends the rows, and the report says so.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let FileRows { fields, batches, total_rows, bytes } = file_rows(path, options)?;
+    // Pages are not read in sequence, so the whole file counts as read.
+    let read_bytes = Arc::new(AtomicU64::new(bytes));
+    let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
+    Ok(Box::new(rows.with_total_rows(total_rows)))
+}
+
+/// What a file has, before anything is made of it.
+pub(super) struct FileRows {
+    pub fields: Fields,
+    pub batches: Batches,
+    pub total_rows: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The rows of a Parquet file as it has them.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn file_rows(path: &Path, options: &ReadOptions) -> Result<FileRows> {
     let file = open_regular(path)?;
-    let size = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
-    if size == 0 {
+    let bytes = file.size().map_err(|source| Error::io("read", path, source))?;
+    if bytes == 0 {
         return Err(Error::unreadable(path, "empty file"));
     }
     // The Arrow schema that writers embed may contradict the file; the pages hold the Parquet types.
@@ -33,10 +55,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
         .and_then(|built| built.map_err(|error| error.to_string()))
         .map_err(unreadable(path))?;
     let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())));
-    // Pages are not read in sequence, so the whole file counts as read.
-    let read_bytes = Arc::new(AtomicU64::new(size));
-    let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
-    Ok(Box::new(rows.with_total_rows(total_rows)))
+    Ok(FileRows { fields, batches, total_rows, bytes })
 }
 
 /// Number of rows that unpack to about a batch's bytes.
@@ -49,9 +68,9 @@ fn batch_rows(metadata: &ParquetMetaData, options: &ReadOptions) -> usize {
 }
 
 /// Opens a file that is neither a folder nor a device.
-pub(super) fn open_regular(path: &Path) -> Result<File> {
+pub(crate) fn open_regular(path: &Path) -> Result<File> {
     let failed = |source| Error::io("read", path, source);
-    let meta = std::fs::metadata(path).map_err(failed)?;
+    let meta = storage::metadata(path).map_err(failed)?;
     if !meta.is_file() {
         return Err(Error::unreadable(path, if meta.is_dir() { "a folder" } else { "not a regular file" }));
     }

@@ -12,8 +12,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
-use super::{Column, ReadOptions, TableReader, open_as};
-use crate::layout::{FileSet, Part, table_format, unread_format};
+use super::typed::{declared_columns, rendered_type, unreadable};
+use super::{Column, ReadOptions, TableReader, declared, open_as};
+use crate::layout::{FileSet, Part};
+use crate::table_format::Snapshot;
 use lakeward_core::error::{Error, Result};
 
 /// Differences and faults that a report describes.
@@ -36,27 +38,33 @@ pub(super) struct Parts {
     total_rows: Option<u64>,
 }
 
-struct Current {
-    reader: Box<dyn TableReader>,
-    /// The place in the file of each column that files hold.
-    places: Vec<Option<usize>>,
-    values: Vec<Option<String>>,
-    name: String,
+/// What is known of the columns before rows are read.
+struct Heads {
+    fields: Vec<(Column, DataType)>,
+    /// The files that can be opened, by place.
+    readable: Vec<usize>,
+    typed: bool,
+    drift: Vec<String>,
+    faults: Vec<String>,
+    report: ReadReport,
 }
 
-impl Parts {
-    /// Opens the files of `set`, all of whose heads are read; rows only of those that `wanted` names, by place.
-    ///
-    /// # Errors
-    /// The error of the first file where none can be read; [`Error::Unreadable`] for too many columns.
-    pub(super) fn open(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Parts> {
-        let mut options = options.clone();
+impl Heads {
+    /// The columns as a log declares them; whether its files can be opened shows when they are.
+    fn declared(snapshot: &Snapshot, options: &ReadOptions) -> Result<Heads, String> {
+        let mut report = ReadReport::default();
+        let fields = declared_columns(&snapshot.columns, options, &mut report)?;
+        let readable = (0..snapshot.files.len()).collect();
+        Ok(Heads { fields, readable, typed: true, drift: Vec::new(), faults: Vec::new(), report })
+    }
+
+    /// The columns of all files that can be opened; `options` then say how the first is written.
+    fn read(set: &FileSet, options: &mut ReadOptions, is_wanted: impl Fn(usize) -> bool) -> Result<Heads> {
         let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
         let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
         let mut readable = Vec::new();
-        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted.contains(&at));
         for (at, part) in set.parts.iter().enumerate() {
-            let reader = match open_part(&set, part, &options) {
+            let reader = match open_part(set, part, options) {
                 Ok(reader) => reader,
                 Err(error) => {
                     if is_wanted(at) {
@@ -113,15 +121,45 @@ impl Parts {
                 drift.push(format!("{name}: {}", different.join(", ")));
             }
         }
-        let Some(mut report) = first else {
+        let Some(report) = first else {
             return Err(first_fault.unwrap_or_else(|| Error::unreadable(&set.path, "no table files in it")));
         };
+        Ok(Heads { fields, readable, typed, drift, faults, report })
+    }
+}
+
+struct Current {
+    reader: Box<dyn TableReader>,
+    /// The place in the file of each column that files hold.
+    places: Vec<Option<usize>>,
+    values: Vec<Option<String>>,
+    name: String,
+}
+
+impl Parts {
+    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns; rows only of those that `wanted` names,
+    /// by place.
+    ///
+    /// # Errors
+    /// The error of the first file where none can be read; [`Error::Unreadable`] for too many columns.
+    pub(super) fn open(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Parts> {
+        let mut options = options.clone();
+        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted.contains(&at));
+        let heads = match &set.snapshot {
+            Some(snapshot) => Heads::declared(snapshot, &options).map_err(unreadable(&set.path))?,
+            None => Heads::read(&set, &mut options, is_wanted)?,
+        };
+        let Heads { mut fields, readable, typed, drift, faults, mut report } = heads;
         let in_files = fields.len();
         // A file that has a column of the key's name has its values there.
         let keys: Vec<usize> =
             (0..set.keys.len()).filter(|&key| !fields.iter().any(|(column, _)| column.name == set.keys[key])).collect();
         for &key in &keys {
-            let kind = if typed { key_type(&set, key) } else { DataType::Utf8 };
+            let kind = match &set.snapshot {
+                Some(snapshot) => rendered_type(snapshot.keys[key].data_type()),
+                None if typed => key_type(&set, key),
+                None => DataType::Utf8,
+            };
             let name = set.keys[key].clone();
             fields.push((Column { header: name.clone(), name }, kind));
         }
@@ -138,6 +176,9 @@ impl Parts {
         });
         // Those of the first file are added with the others'.
         report.repairs.clear();
+        if let Some(snapshot) = &set.snapshot {
+            report.add(RepairKind::DeletesByValue, snapshot.deletes_by_value, None);
+        }
         report.add(RepairKind::DriftingColumns, drift.len() as u64, None);
         report.describe(RepairKind::DriftingColumns, &some_of(&drift));
         let schema = Schema::new(
@@ -146,7 +187,7 @@ impl Parts {
         let keep = |at: &usize| readable.binary_search(at).is_ok() && is_wanted(*at);
         let parts = (0..set.parts.len()).filter(keep).map(|at| {
             let part = &set.parts[at];
-            Part { path: part.path.clone(), values: keys.iter().map(|&key| part.values[key].clone()).collect() }
+            Part { values: keys.iter().map(|&key| part.values[key].clone()).collect(), ..part.clone() }
         });
         let set = FileSet { parts: parts.collect(), ..set };
         // A sample has rows of every file, so that it has all values of the paths.
@@ -210,7 +251,9 @@ impl Parts {
         let part = current.reader.report();
         self.report.read_bytes += part.read_bytes;
         for repair in part.repairs.iter().filter(|repair| repair.kind != RepairKind::RowLimit) {
-            self.report.add(repair.kind, repair.count, repair.first_line);
+            // The columns of all files are the same ones.
+            let known = if repair.kind.is_of_columns() { self.report.count(repair.kind) } else { 0 };
+            self.report.add(repair.kind, repair.count.saturating_sub(known), repair.first_line);
             if let Some(detail) = &repair.detail {
                 self.report.describe(repair.kind, &format!("{}: {detail}", current.name));
             }
@@ -238,6 +281,10 @@ impl TableReader for Parts {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if self.current.is_none() && !self.advance() {
+                if !self.faults.is_empty() && self.faults.len() == self.set.parts.len() {
+                    let reason = format!("none of its files can be read: {}", some_of(&self.faults));
+                    return Err(Error::unreadable(&self.set.path, reason));
+                }
                 self.finish();
                 return Ok(None);
             }
@@ -264,6 +311,9 @@ impl TableReader for Parts {
 }
 
 fn open_part(set: &FileSet, part: &Part, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    if let Some((snapshot, live)) = set.snapshot.as_ref().zip(part.live) {
+        return declared::open(snapshot, &snapshot.files[live], options);
+    }
     open_as(&part.path, set.format, set.compression, None, options)
 }
 
@@ -281,10 +331,13 @@ fn wider(one: &DataType, other: &DataType) -> DataType {
 
 /// Values of a key as the column that the reader returns, of type `kind`.
 pub fn key_array<'a>(values: impl Iterator<Item = Option<&'a str>>, kind: &DataType) -> ArrayRef {
-    match kind {
-        DataType::Int64 => Arc::new(values.map(|value| value?.parse().ok()).collect::<Int64Array>()),
+    let texts: ArrayRef = match kind {
+        DataType::Int64 => return Arc::new(values.map(|value| value?.parse().ok()).collect::<Int64Array>()),
         _ => Arc::new(values.collect::<StringArray>()),
-    }
+    };
+    // A value that is not of its type is missing.
+    let of_kind = if *kind == DataType::Utf8 { Ok(Arc::clone(&texts)) } else { cast(&texts, kind) };
+    of_kind.unwrap_or_else(|_| new_null_array(kind, texts.len()))
 }
 
 /// Whole numbers where all values are written as such.
@@ -308,10 +361,12 @@ fn some_of(texts: &[String]) -> String {
 }
 
 /// The parts at `path`, if that is a folder or a pattern.
-pub(super) fn set_at(path: &Path) -> Result<FileSet> {
-    let none = || match table_format(path) {
-        Some(format) => Error::unreadable(path, unread_format(format)),
-        None => Error::unreadable(path, "no table files of a single format in it"),
-    };
-    FileSet::at(path).ok_or_else(none)
+///
+/// # Errors
+/// [`Error::Unreadable`] where there is no table, or its log cannot be read.
+pub(crate) fn set_at(path: &Path) -> Result<FileSet> {
+    match FileSet::by_log(path) {
+        Some(set) => set,
+        None => FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files of a single format in it")),
+    }
 }

@@ -84,6 +84,8 @@ pub enum RepairKind {
     DriftingColumns,
     /// Files of a table that cannot be read; left out.
     UnreadableParts,
+    /// Files of a table with a log that delete rows by their values; not applied, so that rows may be there that are deleted.
+    DeletesByValue,
     /// Reading stopped at [`ReadOptions::max_rows`](super::ReadOptions).
     RowLimit,
 }
@@ -93,6 +95,12 @@ impl RepairKind {
     pub fn loses_data(self) -> bool {
         use RepairKind::*;
         self.loses_rows() || matches!(self, LongRows | CutCells | LateKeys)
+    }
+
+    /// Whether columns are counted.
+    pub(super) fn is_of_columns(self) -> bool {
+        use RepairKind::*;
+        matches!(self, ExtraColumns | RowNames | DuplicateHeaders | EmptyHeaders | NestedColumns)
     }
 
     /// Whether rows of the file are missing from the result.
@@ -154,6 +162,9 @@ impl fmt::Display for Repair {
                 write!(f, "{} columns unlike those of the files before", many("file has", "files have"))?
             }
             UnreadableParts => write!(f, "{} cannot be read and left out", many("file", "files"))?,
+            DeletesByValue => {
+                write!(f, "{} rows by their values, which is not applied", many("file deletes", "files delete"))?
+            }
             RowLimit => write!(f, "reading stopped at the row limit")?,
         }
         if let Some(line) = self.first_line {

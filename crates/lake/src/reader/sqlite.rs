@@ -6,6 +6,7 @@
 //!
 //! SQLite's rows are borrowed from their connection, so both live on a thread of their own, which hands over batches.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -26,6 +27,7 @@ use super::typed::binary_text;
 use super::{Column, ReadOptions, TableReader};
 use crate::dataset::ForeignKey;
 use crate::location::part_name;
+use crate::storage::{self, LocalFile};
 use lakeward_core::error::{Error, Result};
 
 /// What a database begins with.
@@ -118,7 +120,7 @@ pub(super) fn open(path: &Path, name: Option<&str>, options: &ReadOptions) -> Re
         return Err(Error::unreadable(path, reason));
     }
     let mut report =
-        ReadReport { read_bytes: std::fs::metadata(path).map_or(0, |meta| meta.len()), ..ReadReport::default() };
+        ReadReport { read_bytes: storage::metadata(path).map_or(0, |meta| meta.len()), ..ReadReport::default() };
     if let Some(beside) = pending_changes(path) {
         report.add_damage(RepairKind::PendingChanges, &beside.file_name().unwrap_or_default().to_string_lossy(), None);
     }
@@ -135,16 +137,32 @@ pub(super) fn open(path: &Path, name: Option<&str>, options: &ReadOptions) -> Re
     Ok(Box::new(SqliteRows { columns, report, batches, max_rows: options.max_rows, done: false }))
 }
 
-fn open_database(path: &Path) -> Result<Connection> {
+/// A database, and the file that it is read from.
+struct Database {
+    connection: Connection,
+    _file: LocalFile,
+}
+
+impl Deref for Database {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+fn open_database(path: &Path) -> Result<Database> {
     open_regular(path)?;
     if !is_database(path) {
-        let empty = std::fs::metadata(path).is_ok_and(|meta| meta.len() == 0);
+        let empty = storage::metadata(path).is_ok_and(|meta| meta.len() == 0);
         return Err(Error::unreadable(
             path,
             if empty { "empty file" } else { "no SQLite database, or an encrypted one" },
         ));
     }
-    let real = std::fs::canonicalize(path).map_err(|source| Error::io("read", path, source))?;
+    let failed = |source| Error::io("read", path, source);
+    let file = LocalFile::of(path).map_err(failed)?;
+    let real = storage::canonical(file.path()).map_err(failed)?;
     let mut url = String::from("file://");
     for &byte in real.as_os_str().as_encoded_bytes() {
         match byte {
@@ -176,7 +194,8 @@ fn open_database(path: &Path) -> Result<Connection> {
         database.pragma_update(None, "cell_size_check", true)?;
         Ok(database)
     };
-    guarded().map_err(|error| damaged(path, &error))
+    let connection = guarded().map_err(|error| damaged(path, &error))?;
+    Ok(Database { connection, _file: file })
 }
 
 /// The log or journal beside the database that holds what it lacks.
@@ -185,7 +204,7 @@ fn pending_changes(path: &Path) -> Option<PathBuf> {
         let mut name = path.as_os_str().to_os_string();
         name.push(end);
         let beside = PathBuf::from(name);
-        std::fs::metadata(&beside).is_ok_and(|meta| meta.is_file() && meta.len() > 0).then_some(beside)
+        storage::metadata(&beside).is_ok_and(|meta| meta.is_file() && meta.len() > 0).then_some(beside)
     })
 }
 

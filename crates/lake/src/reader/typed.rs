@@ -50,21 +50,11 @@ impl TypedRows {
         options: &ReadOptions,
         read_bytes: Arc<AtomicU64>,
     ) -> Result<TypedRows, String> {
-        if fields.is_empty() {
-            return Err("no columns".into());
-        }
-        if fields.len() > options.max_columns {
-            return Err(format!("{} columns, more than the limit of {}", fields.len(), options.max_columns));
-        }
         let mut report = ReadReport::default();
-        let columns = name_columns(fields.iter().map(|field| field.name().clone()).collect(), &mut report, None);
-        let nested = fields.iter().filter(|field| matches!(rendering(field.data_type()), Rendering::Json)).count();
-        report.add(RepairKind::NestedColumns, nested as u64, None);
-        let renamed: Vec<Field> = fields
-            .iter()
-            .zip(&columns)
-            .map(|(field, column)| Field::new(&column.name, rendered_type(field.data_type()), true))
-            .collect();
+        let described = declared_columns(fields, options, &mut report)?;
+        let renamed: Vec<Field> =
+            described.iter().map(|(column, kind)| Field::new(&column.name, kind.clone(), true)).collect();
+        let columns = described.into_iter().map(|(column, _)| column).collect();
         Ok(TypedRows {
             batches,
             columns,
@@ -159,8 +149,29 @@ impl TableReader for TypedRows {
     }
 }
 
+/// The columns that readers make of `fields`, with the types of their cells.
+///
+/// # Errors
+/// Where there are none or too many, in one clause.
+pub(super) fn declared_columns(
+    fields: &[FieldRef],
+    options: &ReadOptions,
+    report: &mut ReadReport,
+) -> Result<Vec<(Column, DataType)>, String> {
+    if fields.is_empty() {
+        return Err("no columns".into());
+    }
+    if fields.len() > options.max_columns {
+        return Err(format!("{} columns, more than the limit of {}", fields.len(), options.max_columns));
+    }
+    let columns = name_columns(fields.iter().map(|field| field.name().clone()).collect(), report, None);
+    let nested = fields.iter().filter(|field| matches!(rendering(field.data_type()), Rendering::Json)).count();
+    report.add(RepairKind::NestedColumns, nested as u64, None);
+    Ok(columns.into_iter().zip(fields.iter().map(|field| rendered_type(field.data_type()))).collect())
+}
+
 /// Runs a decoder; a panic becomes an error with its reason.
-pub(super) fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     guard::guarded(decode).map_err(|_| "the decoder gave up on damaged data".to_string())
 }
 
@@ -188,7 +199,7 @@ fn rendering(data_type: &DataType) -> Rendering {
     }
 }
 
-fn rendered_type(data_type: &DataType) -> DataType {
+pub(super) fn rendered_type(data_type: &DataType) -> DataType {
     match rendering(data_type) {
         Rendering::Keep => data_type.clone(),
         Rendering::Cast(target) => rendered_type(&target),

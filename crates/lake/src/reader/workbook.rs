@@ -11,7 +11,6 @@ mod header;
 mod regions;
 mod totals;
 
-use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -28,6 +27,7 @@ use super::report::RepairKind;
 use super::typed::guarded;
 use super::{ReadOptions, TableReader};
 use crate::location::part_name;
+use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
 
 /// Bytes of a region's text held in memory; longer ones go to the disk.
@@ -172,7 +172,7 @@ impl Book {
         region: Region,
         options: &ReadOptions,
     ) -> Result<Box<dyn TableReader>> {
-        let file_bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let file_bytes = storage::metadata(path).map_or(0, |meta| meta.len());
         let mut writer = RegionWriter::new(region, options);
         self.each_cell(sheet, |cell| writer.take(&cell))
             .and_then(|()| writer.finish())

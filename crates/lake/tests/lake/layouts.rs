@@ -18,7 +18,7 @@ use lakeward_lake::source::{assign_ids, content_hash, list_files, list_tables};
 
 use crate::holders::read;
 
-fn write(lake: &Path, files: &[(&str, &str)]) {
+pub fn write(lake: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         let path = lake.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn ids(lake: &Path, choices: &Choices) -> Vec<String> {
     assign_ids(&files).iter().map(ToString::to_string).collect()
 }
 
-fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
+pub fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut writer =
@@ -118,33 +118,6 @@ fn files_are_one_table_where_their_layout_says_so_and_only_there() {
     assert!(
         Location::of(&lake.path().join("spark")).is_table() && !Location::of(&lake.path().join("years")).is_table()
     );
-}
-
-#[test]
-fn files_of_delta_and_iceberg_are_told_not_read() {
-    let lake = tempfile::tempdir().unwrap();
-    write(
-        lake.path(),
-        &[
-            ("sales/_delta_log/00000000000000000000.json", "{}\n"),
-            ("sales/part-00000.csv", "a,b\n1,2\n"),
-            ("sales/part-00001.csv", "a,b\n1,2\n"),
-            ("stock/metadata/v1.metadata.json", "{}"),
-            ("stock/data/x.csv", "a,b\n1,2\n"),
-            ("hive/k=1/_delta_log/0.json", "{}"),
-            ("hive/k=1/x.csv", "a,b\n1,2\n"),
-            ("hive/k=2/x.csv", "a,b\n3,4\n"),
-        ],
-    );
-    let listing = list_tables(lake.path(), &Choices::from([("sales".to_string(), Choice::One)])).unwrap();
-    assert_eq!(listing.files.iter().map(|file| file.relative.as_str()).collect::<Vec<_>>(), ["hive"]);
-    assert_eq!(read(&lake.path().join("hive")).rows, [["3", "4", "2"]]);
-    let problems: Vec<&str> = listing.problems.iter().map(|(_, reason)| &reason[..16]).collect();
-    assert_eq!(problems, ["a table of Delta", "a table of Delta", "set to be one ta", "a table of Icebe"]);
-    match open_path(&lake.path().join("sales"), &ReadOptions::default()).err() {
-        Some(Error::Unreadable { reason, .. }) => assert!(reason.starts_with("a table of Delta"), "{reason}"),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]

@@ -6,7 +6,6 @@
 //! takes memory at once. `.xlsx` and `.xlsb` are read cell by cell.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use zip::ZipArchive;
 
 use crate::reader::parquet::open_regular;
 use crate::reader::typed::guarded;
+use crate::storage::File;
 use lakeward_core::error::{Error, Result};
 
 /// Bytes of all entries unpacked.

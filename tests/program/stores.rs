@@ -1,0 +1,202 @@
+//! Lakes in object stores, as the program's users meet them: a bucket is indexed, searched and queried as a folder is, an update asks
+//! for what has changed, and what the store refuses is named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::store_server::{BUCKET, Fault, KEY_ID, StoreServer};
+
+const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
+const CITIES: &str =
+    "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\nKyiv,Ukraine,2952301\n";
+
+/// A bucket with a lake in its folder `lake`, and a folder of this machine for the index.
+struct Bucket {
+    server: StoreServer,
+    place: TempDir,
+    key_id: &'static str,
+}
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Bucket {
+    fn new(files: &[(&str, &str)]) -> Bucket {
+        let bucket =
+            Bucket { server: StoreServer::start(), place: tempfile::tempdir().expect("a folder"), key_id: KEY_ID };
+        for (name, text) in files {
+            bucket.server.put(&format!("{BUCKET}/lake/{name}"), *text);
+        }
+        bucket
+    }
+
+    fn index(&self) -> PathBuf {
+        self.place.path().join("index")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+        command.args(arguments).current_dir(self.place.path()).env_clear();
+        command.env("AWS_ENDPOINT_URL", self.server.url()).env("AWS_REGION", "us-east-1");
+        command.env("AWS_ACCESS_KEY_ID", self.key_id).env("AWS_SECRET_ACCESS_KEY", "secret");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let mut command = self.command(arguments);
+        command.env("LAKEWARD_LAKE", format!("s3://{BUCKET}/lake")).env("LAKEWARD_INDEX", self.index());
+        finish(command)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let run = self.run(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", run.stdout, run.stderr))
+    }
+
+    /// How many lists, and how many parts of files, were asked for since the last call.
+    fn asked(&self) -> (usize, usize) {
+        let asked = self.server.asked();
+        let lists = asked.iter().filter(|asked| asked.path.contains("list-type")).count();
+        (lists, asked.iter().filter(|asked| asked.range.is_some()).count())
+    }
+}
+
+fn finish(mut command: Command) -> Run {
+    let output = command.output().expect("the program");
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn a_bucket_is_a_lake() {
+    let bucket = Bucket::new(&[
+        ("people.csv", PEOPLE),
+        ("geo/cities.csv", CITIES),
+        ("geo/notes & more.md", "# Cities\n"),
+        ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
+        ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,6\n"),
+    ]);
+    bucket.server.put("bucket/elsewhere/x.csv", "a\n1\n");
+    let built = bucket.run(&["index"]);
+    assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+    // Five keys are two pages; each table file is one request.
+    assert_eq!(bucket.asked(), (2, 4));
+    let listed = bucket.json(&["tables"]);
+    let ids: Vec<&str> =
+        listed["tables"].as_array().expect("a list").iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(ids, ["geo/cities", "people", "sales"]);
+    let found = bucket.json(&["search", "inhabitants of cities"]);
+    assert_eq!(found["answers"][0]["table"], "geo/cities", "{found}");
+    assert_eq!(bucket.asked(), (0, 0), "a search asks the index alone");
+    let joined = bucket.json(&["join", "people", "--column", "city"]);
+    assert_eq!(joined["answers"][0]["table"], "geo/cities", "{joined}");
+    let sql = bucket.run(&["sql", "SELECT sum(amount) AS s FROM sales WHERE year = 2021", "--format", "csv"]);
+    assert_eq!((sql.code, sql.stdout.trim()), (0, "s\n11"), "{}", sql.stderr);
+    let verified = bucket.run(&["verify"]);
+    assert_eq!(verified.code, 0, "{}", verified.stderr);
+
+    // Nothing has changed: the lists, and nothing else.
+    bucket.asked();
+    assert_eq!(bucket.run(&["index"]).code, 0);
+    assert_eq!(bucket.asked(), (2, 0));
+    bucket.server.put("bucket/lake/people.csv", format!("{PEOPLE}p05,Ed Fox,Oslo\n"));
+    bucket.server.remove("bucket/lake/geo/cities.csv");
+    let updated = bucket.run(&["index"]);
+    assert_eq!((updated.code, bucket.asked()), (0, (2, 1)), "{}", updated.stderr);
+    let rows = bucket.run(&["sql", "SELECT count(*) AS n FROM people", "--format", "csv"]);
+    assert_eq!(rows.stdout.trim(), "n\n5", "{}", rows.stderr);
+    // What the store has is not what was indexed.
+    bucket.server.put("bucket/lake/people.csv", "other,columns\n1,2\n");
+    let changed = bucket.run(&["sql", "SELECT count(*) AS n FROM people", "--format", "csv"]);
+    assert!(changed.code == 3 && changed.stderr.contains("changed since it was indexed"), "{}", changed.stderr);
+}
+
+#[test]
+fn what_a_store_refuses_is_named_and_the_rest_is_indexed() {
+    let bucket = Bucket::new(&[
+        ("a/people.csv", PEOPLE),
+        ("private/cities.csv", CITIES),
+        ("z/secret.csv", CITIES),
+        ("z/open.csv", PEOPLE),
+        ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
+        ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\n"),
+        ("odd//name.csv", "a\n1\n"),
+    ]);
+    // Neither the whole nor this folder may be listed; one file and one part may not be read.
+    bucket.server.fail("bucket/lake/private", Fault::Status(403, None), 3);
+    bucket.server.fail("bucket/lake/z/secret.csv", Fault::Status(403, None), 1000);
+    bucket.server.fail("bucket/lake/sales/year=2021", Fault::Status(403, None), 1000);
+    let built = bucket.run(&["index"]);
+    assert_eq!(built.code, 4, "{}{}", built.stdout, built.stderr);
+    let told = format!("{}{}", built.stdout, built.stderr);
+    for name in ["private", "secret.csv", "year=2021", "odd"] {
+        assert!(told.contains(name), "{name}: {told}");
+    }
+    assert!(told.contains("the store refuses access to it"), "{told}");
+    let ids = |bucket: &Bucket| -> Vec<String> {
+        let listed = bucket.json(&["tables"]);
+        listed["tables"].as_array().expect("a list").iter().map(|one| one["id"].as_str().unwrap_or("").into()).collect()
+    };
+    assert_eq!(ids(&bucket), ["a/people", "sales", "z/open"]);
+    // Access that comes later is used, though nothing has changed.
+    let open = Bucket { server: StoreServer::start(), place: bucket.place, key_id: KEY_ID };
+    for (name, text) in [
+        ("a/people.csv", PEOPLE),
+        ("private/cities.csv", CITIES),
+        ("z/secret.csv", CITIES),
+        ("z/open.csv", PEOPLE),
+        ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
+        ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\n"),
+    ] {
+        open.server.put(&format!("{BUCKET}/lake/{name}"), text);
+    }
+    let again = open.run(&["index"]);
+    assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
+    assert_eq!(ids(&open), ["a/people", "private/cities", "sales", "z/open", "z/secret"]);
+    let sum = open.run(&["sql", "SELECT sum(amount) AS s FROM sales", "--format", "csv"]);
+    assert_eq!(sum.stdout.trim(), "s\n8", "{}", sum.stderr);
+}
+
+#[test]
+fn places_and_credentials_that_are_wrong_are_told() {
+    let mut bucket = Bucket::new(&[("people.csv", PEOPLE)]);
+    let lake = format!("s3://{BUCKET}/lake");
+    let alone = finish(bucket.command(&["index", &lake]));
+    assert!(alone.code == 2 && alone.stderr.contains("--index DIR"), "{}", alone.stderr);
+    let there = finish(bucket.command(&["index", &lake, "--index", "s3://bucket/index"]));
+    assert!(there.code == 2 && there.stderr.contains("a folder of this machine"), "{}", there.stderr);
+    let password = finish(bucket.command(&["index", "https://user:word@host/x", "--index", "i"]));
+    assert!(password.code == 2 && password.stderr.contains("come from the environment"), "{}", password.stderr);
+    let watched = bucket.run(&["index", "--watch"]);
+    assert!(watched.code == 2 && watched.stderr.contains("does not report changes"), "{}", watched.stderr);
+    let nothing = finish(bucket.command(&["index", "s3://bucket/nothing", "--index", "i"]));
+    assert!(nothing.code != 0, "{}{}", nothing.stdout, nothing.stderr);
+    bucket.key_id = "another-key";
+    let refused = bucket.run(&["index"]);
+    assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
+    // Without credentials those of the machine would be asked for, at an address of the link.
+    let mut command = bucket.command(&["index", &lake, "--index", "i"]);
+    command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let without = finish(command);
+    assert!(without.code == 3 && without.stderr.contains("AWS_ACCESS_KEY_ID"), "{}", without.stderr);
+    // Public buckets need none.
+    let mut command = bucket.command(&["index", &format!("{}/public", bucket.server.url()), "--index", "i"]);
+    command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    bucket.server.put("public/index.txt", "people.csv\n");
+    bucket.server.put("public/people.csv", PEOPLE);
+    let public = finish(command);
+    assert_eq!(public.code, 0, "{}", public.stderr);
+    assert!(Path::new(&bucket.place.path().join("i/manifest.json")).is_file());
+    assert!(fs::read_dir(bucket.place.path()).expect("a folder").count() >= 1);
+}
