@@ -31,8 +31,10 @@ const WEIGHT_TEXT_MEANING: f64 = 0.5;
 const WEIGHT_COVERAGE: f64 = 0.3;
 const WEIGHT_WALK: f64 = 0.2;
 const WEIGHT_DESCRIBED: f64 = 0.35;
-const WEIGHT_MEANING: f64 = 0.7;
-const WEIGHT_POPULARITY: f64 = 0.05;
+/// Of meaning and popularity, where texts are read as a whole …
+const READ_WEIGHTS: [f64; 2] = [1.2, 0.08];
+/// … and with static vectors, whose cosines differ more.
+const STATIC_WEIGHTS: [f64; 2] = [0.7, 0.05];
 /// Share of the query's words that a task must have for tasks to count in full.
 const FULL_COVERAGE: f64 = 0.65;
 /// Enough precision for a fifth of the score.
@@ -123,7 +125,10 @@ impl TaskGraph {
             return Err(Error::Usage(format!("alpha is {}; it has to be from 0 to below 1", options.alpha)));
         }
         let text = &text[..text.floor_char_boundary(REQUEST_BYTES)];
-        let encoder = Encoder::with_weights(embedder, self.weights()?);
+        let (encoder, [weight_meaning, weight_popularity]) = match self.meta().reads_texts {
+            true => (Encoder::of_texts(embedder)?, READ_WEIGHTS),
+            false => (Encoder::with_weights(embedder, self.weights()?), STATIC_WEIGHTS),
+        };
         let mut words = Words::default();
         let stems = words.informative(text);
         let numbers: Vec<Option<u32>> = stems.iter().map(|stem| self.word(stem)).collect();
@@ -142,15 +147,17 @@ impl TaskGraph {
         if options.rerank {
             let gate = if options.walk == Walk::Mixed { (coverage / FULL_COVERAGE).min(1.0) } else { 1.0 };
             let described = self.described(&numbers, &eligible);
+            let env = |name: &str, or: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
+            let (weight_meaning, weight_popularity) = (env("WM", weight_meaning), env("WP", weight_popularity));
             let meaning = cosines(&encoder.vector(&words.without_boilerplate(text), usize::MAX), self.node_vectors()?);
             let documents = self.documents_using(&excluded);
             let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
                 part.gate = gate;
                 part.words = WEIGHT_DESCRIBED * described[node];
-                part.meaning = WEIGHT_MEANING * meaning[node].max(0.0);
+                part.meaning = weight_meaning * meaning[node].max(0.0);
                 let popular = f64::from(documents[node]) + f64::from(counts[node]);
-                part.popularity = WEIGHT_POPULARITY * popular.ln_1p();
+                part.popularity = weight_popularity * popular.ln_1p();
             }
         }
         let mut ranked: Vec<(u32, Parts)> = Vec::new();
