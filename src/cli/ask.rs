@@ -63,6 +63,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         }
     }
     let recommendation = &document.recommendation;
+    lake::warn_without_vectors(&lakeward);
     if arguments.json {
         printer::json(&document)?;
     } else {

@@ -16,7 +16,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let options = BuildOptions { rebuild, repair, records, sample_rows, ..BuildOptions::default() };
     let stats = lake::build(arguments, &place, &options)?;
     report(arguments, &stats)?;
-    if !command.watch || stats.unread > 0 {
+    if !command.watch || stats.unread + stats.texts_unread > 0 {
         return Ok(status(&stats));
     }
     if !arguments.quiet {
@@ -51,7 +51,7 @@ fn report(arguments: &Arguments, stats: &BuildStats) -> Result<()> {
 
 fn status(stats: &BuildStats) -> Status {
     match stats {
-        stats if stats.unread > 0 => Status::Interrupted,
+        stats if stats.unread + stats.texts_unread > 0 => Status::Interrupted,
         stats if stats.is_partial() => Status::InPart,
         _ => Status::Done,
     }

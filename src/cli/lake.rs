@@ -8,6 +8,7 @@ use super::{progress, timing};
 use lakeward::{Lakeward, Model, Place, model_options};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::counted;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::{BuiltIn, Embedder, EmbedderExt};
 use lakeward_models::llm::config::ModelOptions;
@@ -69,9 +70,16 @@ pub fn built_in() -> &'static dyn Embedder {
     BuiltIn::get()
 }
 
-/// Warns on stderr if the embedding model failed.
-pub fn warn_without_vectors(embedder: &dyn Embedder) {
-    if let Some(failure) = embedder.failure() {
+/// Warns on stderr if the embedding model failed, or has not read all texts of the lake yet.
+pub fn warn_without_vectors(lakeward: &Lakeward) {
+    if let Some(failure) = lakeward.embedder().failure() {
         super::printer::note(&format!("searched by words and values only, without vectors: {failure}"));
+    }
+    let unread = lakeward.index().texts_unread();
+    if unread > 0 && lakeward.embedder().as_text_encoder().is_some() {
+        let all = counted(lakeward.index().len() as u64, "table");
+        super::printer::note(&format!(
+            "searched by words and static vectors: the texts of {unread} of {all} are not read yet; `lakeward index` goes on with them"
+        ));
     }
 }

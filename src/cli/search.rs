@@ -17,7 +17,7 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let text = command.text.join(" ");
     let started = Instant::now();
     let answers = lakeward.search(&text, command.answers.count())?;
-    warn_without_vectors(lakeward.embedder());
+    warn_without_vectors(&lakeward);
     let next = "inspect one with `lakeward profile TABLE`, or find related tables with `join TABLE` and `union TABLE`";
     let mut document = Document::new(text, answers, started);
     let calibration = &lakeward.config().ranking.calibration;
@@ -34,7 +34,7 @@ pub fn columns(arguments: &Arguments, command: &SearchCommand) -> Result<Status>
     let text = command.text.join(" ");
     let started = Instant::now();
     let answers = lakeward.columns(&text, command.answers.count())?;
-    warn_without_vectors(lakeward.embedder());
+    warn_without_vectors(&lakeward);
     let document = Document::new(text, answers, started);
     show(
         arguments,
@@ -50,7 +50,7 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let started = Instant::now();
     let query = lakeward.query_table(&command.table)?;
-    warn_without_vectors(lakeward.embedder());
+    warn_without_vectors(&lakeward);
     let columns = query.columns_named(&command.column)?;
     let found = lakeward.join(&query, &columns, command.answers.count())?;
     let document = JoinDocument::new(command.table.clone(), &query, &columns, found, started);
@@ -72,7 +72,7 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let started = Instant::now();
     let query = lakeward.query_table(&command.table)?;
-    warn_without_vectors(lakeward.embedder());
+    warn_without_vectors(&lakeward);
     let answers = lakeward.union(&query, command.answers.count())?;
     let document = Document::new(command.table.clone(), answers, started);
     show(arguments, &command.answers, document, printer::union_answer, "`--explain` shows which columns align")

@@ -61,7 +61,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         ..shipped
     };
     let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
-    warn_without_vectors(lakeward.embedder());
+    warn_without_vectors(&lakeward);
     if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
         printer::note(&format!("in computed order: the language model did not rerank the datasets: {trouble}"));
     }

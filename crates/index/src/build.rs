@@ -20,7 +20,7 @@ use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, Target, plan};
 use super::segment_builder::SegmentBuilder;
 use super::structure::{SegmentFiles, Structure, VectorShape};
-use super::{merge, verify};
+use super::{merge, unread_texts, verify};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
@@ -78,6 +78,9 @@ pub struct BuildStats {
     pub unchanged: u64,
     /// New or changed files that were not read because the run was interrupted; the next run reads them.
     pub unread: u64,
+    /// Tables and records whose texts were not read as a whole because the run was interrupted; the next run goes on with them. Until then
+    /// searches compare words and static vectors.
+    pub texts_unread: u64,
     /// Tables of which this run read only the first rows, as requested.
     pub sampled: u64,
     /// Rows read in this run.
@@ -113,7 +116,7 @@ impl BuildStats {
 
     /// Whether a part of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
-        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0 || self.records_left_out > 0
+        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread + self.texts_unread > 0 || self.records_left_out > 0
     }
 }
 
@@ -149,7 +152,7 @@ impl BuildOptions {
 /// [`Error::Io`] if the lake cannot be listed or the index cannot be written, [`Error::Locked`] if another process writes it,
 /// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] if the existing index cannot be extended,
 /// [`Error::EmbeddingServer`] if a model server stops returning vectors. After any error the index is unchanged. If stopped by its monitor,
-/// a build commits what it has read and leaves the rest to the next run.
+/// a build commits what it has read and leaves the rest to the next run; what it has read of texts is kept, too.
 pub fn build(
     lake: &Path,
     folder: &Path,
@@ -200,7 +203,9 @@ pub fn build(
     let tables =
         manifest.segments.iter().map(|segment| u64::from(segment.tables)).sum::<u64>() + plan.reads.len() as u64;
     let without_texts = WithoutTexts(embedder);
-    let reader: &dyn Embedder = if tables > MOST_WITH_TEXTS { &without_texts } else { embedder };
+    let encoder = embedder.as_text_encoder().filter(|_| tables <= MOST_WITH_TEXTS);
+    let at_once = encoder.is_some() && plan.reads.len() <= MOST_READ_AT_ONCE;
+    let reader: &dyn Embedder = if at_once { embedder } else { &without_texts };
     if !plan.reads.is_empty() {
         read_and_write(&plan, folder, &mut manifest, reader, monitor, &mut outcome)?;
         if let Some(failure) = embedder.failure() {
@@ -233,6 +238,9 @@ pub fn build(
     if changed {
         commit(&mut manifest, folder, monitor)?;
     }
+    if let Some(encoder) = encoder {
+        unread_texts::read(folder, &mut manifest, encoder, monitor, |manifest| commit(manifest, folder, monitor))?;
+    }
     let merged_segments = merge_segments(&mut manifest, folder, embedder, monitor)?;
     remove_orphans(folder, &manifest);
     monitor.note(&BuildStep::OrphansRemoved.to_string());
@@ -252,6 +260,7 @@ pub fn build(
         removed: plan.removed - renamed,
         renamed,
         unread: (plan.reads.len() - outcome.reads_done) as u64,
+        texts_unread: encoder.map_or(0, |_| unread_texts::count(&manifest)),
         unchanged: plan.unchanged,
         sampled: outcome.sampled,
         rows: outcome.rows,
@@ -300,7 +309,10 @@ fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Resu
 }
 
 /// An index of more tables and records than this knows none of them by its whole text: that takes a hundredth of a second for each.
-const MOST_WITH_TEXTS: u64 = 50_000;
+pub(super) const MOST_WITH_TEXTS: u64 = 50_000;
+/// The texts of at most so many new and changed tables are read before they are committed; of more afterwards, so that the lake can be
+/// searched meanwhile.
+const MOST_READ_AT_ONCE: usize = 256;
 
 /// The same model under the same id without [the one that reads whole texts](Embedder::as_text_encoder): an index built with it has no
 /// [meanings](super::meanings).

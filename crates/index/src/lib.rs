@@ -31,6 +31,7 @@ pub mod table_set;
 pub mod table_vectors;
 pub mod token_vectors;
 pub mod tokens;
+mod unread_texts;
 pub mod vectors;
 pub mod verify;
 pub mod watch;

@@ -20,8 +20,8 @@ use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
-const FORMAT: FileFormat = FileFormat { name: "meanings.seg", kind: SegmentKind(*b"MEAN"), version: 1 };
-const MEANINGS: TagPrefix = *b"MNG";
+pub(super) const FORMAT: FileFormat = FileFormat { name: "meanings.seg", kind: SegmentKind(*b"MEAN"), version: 1 };
+pub(super) const MEANINGS: TagPrefix = *b"MNG";
 /// Headers after the description, and before the values.
 const HEADERS: usize = 40;
 const HEADERS_WITH_VALUES: usize = 15;
@@ -93,7 +93,7 @@ impl StructureWriter for Option<MeaningsWriter> {
 }
 
 /// The vector of a table or record, of length 1, or all zero if nothing is known of it.
-fn meaning(encoder: &dyn Embedder, dataset: &Dataset) -> Vec<f32> {
+pub(super) fn meaning(encoder: &dyn Embedder, dataset: &Dataset) -> Vec<f32> {
     let texts = texts(dataset);
     encoder.prefetch(|| texts.iter().map(|(text, _)| text.clone()).collect());
     let (mut sum, mut part) = (vec![0.0; encoder.dims()], vec![0.0; encoder.dims()]);

@@ -11,8 +11,10 @@ use super::lexical::LexicalIndex;
 use super::manifest::Manifest;
 use super::structure::SegmentFiles;
 use super::structures::Segment;
+use super::build::MOST_WITH_TEXTS;
 use super::token_vectors;
 use super::tokens::PieceRarity;
+use super::unread_texts;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::notes::{Notes, Synonyms};
@@ -69,6 +71,13 @@ impl LakeIndex {
             }
         }
         Ok(false)
+    }
+
+    /// Number of tables and records whose texts are still to be read as a whole, because a build was stopped before or is at work: none
+    /// where there are too many for that.
+    pub fn texts_unread(&self) -> u64 {
+        let unread = unread_texts::count(&self.manifest);
+        if self.len() as u64 > MOST_WITH_TEXTS { 0 } else { unread }
     }
 
     /// Opens the index in `folder`, made with the embedding model `embedder_id`; reads no table.

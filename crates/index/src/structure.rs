@@ -102,6 +102,11 @@ impl FileFormat {
         SegmentWriter::create(&folder.join(self.name), self.kind, self.version)
     }
 
+    /// What the manifest says of the file once it is written.
+    pub fn entry(&self, stats: SegmentStats) -> FileEntry {
+        FileEntry { name: self.name.to_string(), bytes: stats.bytes, checksum: format!("{:016x}", stats.checksum) }
+    }
+
     /// Opens the file in `folder`.
     ///
     /// # Errors

@@ -157,7 +157,7 @@ fn written<S: Structure>(
     let name = S::FORMAT.name;
     let Some(stats) = writer.finish(folder, columns)? else { return Ok(None) };
     monitor.note(&BuildStep::Written(name).to_string());
-    Ok(Some(FileEntry { name: name.to_string(), bytes: stats.bytes, checksum: format!("{:016x}", stats.checksum) }))
+    Ok(Some(S::FORMAT.entry(stats)))
 }
 
 fn joined<T>(thread: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {

@@ -1079,6 +1079,10 @@ class BuildStats:
     """Unchanged tables."""
     unread: int
     """New or changed files that were not read because the run was interrupted; the next run reads them."""
+    texts_unread: int
+    """Tables and records whose texts were not read as a whole because the run was interrupted; the next run goes on
+    with them. Until then searches compare words and static vectors.
+    """
     sampled: int
     """Tables of which this run read only the first rows, as requested."""
     rows: int

@@ -47,6 +47,12 @@ pub fn build_summary(stats: &BuildStats) {
     if stats.unread > 0 {
         narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
     }
+    if stats.texts_unread > 0 {
+        let unread = counted(stats.texts_unread, "table");
+        narrate(&format!(
+            "interrupted: the texts of {unread} are not read yet, so searches compare words and static vectors; run the command again to go on"
+        ));
+    }
     let (lost, repaired): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
     if !repaired.is_empty() {
         narrate(&format!(

@@ -146,7 +146,8 @@ fn a_crash_at_every_step_leaves_the_last_commit() {
     let mut edition = 0;
     for step in BuildStep::all() {
         // Only a sentence model gives vectors of word pieces and of whole texts.
-        if ["token-vectors.seg", "meanings.seg"].iter().any(|file| step == BuildStep::Written(file)) {
+        let of_texts = ["token-vectors.seg", "meanings.seg"].iter().any(|file| step == BuildStep::Written(file));
+        if of_texts || step == BuildStep::TextsRead {
             continue;
         }
         // The fourth update after a build makes four small segments, which are merged: most steps come twice, once in the

@@ -9,6 +9,8 @@ use crate::structures;
 pub enum BuildStep {
     /// This file of a new segment is on disk.
     Written(&'static str),
+    /// The texts of some tables are read and on disk, those of their segment not all yet.
+    TextsRead,
     /// The new manifest is on disk, the old one is not replaced yet.
     ManifestWritten,
     /// The new manifest has replaced the old one.
@@ -21,7 +23,7 @@ impl BuildStep {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         let files = structures::FORMATS.iter().map(|format| Self::Written(format.name));
-        files.chain([Self::ManifestWritten, Self::ManifestReplaced, Self::OrphansRemoved])
+        files.chain([Self::TextsRead, Self::ManifestWritten, Self::ManifestReplaced, Self::OrphansRemoved])
     }
 }
 
@@ -29,6 +31,7 @@ impl fmt::Display for BuildStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Written(file) => write!(f, "{file} written"),
+            Self::TextsRead => f.write_str("texts read"),
             Self::ManifestWritten => f.write_str("manifest written"),
             Self::ManifestReplaced => f.write_str("manifest replaced"),
             Self::OrphansRemoved => f.write_str("orphans removed"),

@@ -33,6 +33,9 @@ use lakeward_models::embed::{Embedder, EmbedderExt};
 /// Number of word pieces of a description used for its vector.
 pub(super) const DESCRIPTION_PIECES: usize = 96;
 
+/// More documents than this are not read as a whole: that takes some hundredths of a second for each.
+const MOST_READ: usize = 50_000;
+
 /// What a graph is built from.
 pub struct GraphInputs<'a> {
     /// All datasets of the index, sorted by id.
@@ -219,6 +222,7 @@ fn fingerprint(datasets: &[DatasetRecord]) -> u64 {
             hash.update(text.as_bytes());
         }
         hash.update(&[u8::from(dataset.is_table)]);
+        hash.update(bytemuck::cast_slice(&dataset.meaning));
     }
     hash.digest()
 }
@@ -312,21 +316,26 @@ fn draft(
     let cover_words = sorted(&cover_words);
     let keyword_words = sorted(&keyword_words);
 
+    let reads_texts = reads_texts(inputs, documents.len());
+    let old = old.filter(|old| old.graph.meta().reads_texts == reads_texts);
     let same = old.as_ref().filter(|old| old.same_datasets);
+    // What a text is read as does not depend on the other texts of the lake; the weights of word pieces do.
+    let same_tasks = old.as_ref().filter(|old| reads_texts || old.same_datasets);
     let own_texts = || nodes.texts[..nodes.records].iter().map(String::as_str);
     let encoder = match same {
+        _ if reads_texts => Encoder::of_texts(inputs.embedder)?,
         Some(old) => Encoder::with_weights(inputs.embedder, old.graph.weights()?),
         None => Encoder::over(inputs.embedder, own_texts(), DESCRIPTION_PIECES),
     };
     let dims = encoder.dims();
     let row = |rows: &[f32], at: usize| rows[at * dims..(at + 1) * dims].to_vec();
     let needs: Vec<String> = documents.iter().flat_map(|document| document.tasks.iter().map(need_text)).collect();
-    let (old_texts, old_needs, old_nodes) = match same {
+    let (old_texts, old_needs, old_nodes) = match same_tasks {
         Some(old) => (old.graph.text_vectors()?, old.graph.need_vectors()?, old.graph.node_vectors()?),
         None => (&[][..], &[][..], &[][..]),
     };
     let vectors = |known: &[Option<usize>], rows: &[f32], text: &(dyn Fn(usize) -> String + Sync), pieces: usize| {
-        let vector = |place: usize| match known[place].filter(|_| same.is_some()) {
+        let vector = |place: usize| match known[place].filter(|_| same_tasks.is_some()) {
             Some(known) => row(rows, known),
             None => encoder.vector(&text(place), pieces),
         };
@@ -335,7 +344,11 @@ fn draft(
     };
     let text_vectors = vectors(&known, old_texts, &|place| about(documents[place]), usize::MAX);
     let need_vectors = vectors(&known_tasks, old_needs, &|place| needs[place].clone(), usize::MAX);
-    let node_vectors = vectors(&known_nodes, old_nodes, &|place| nodes.texts[place].clone(), DESCRIPTION_PIECES);
+    // Those of the lake's own datasets are in the index where it reads texts.
+    let read = if reads_texts { nodes.records } else { 0 };
+    let mut node_vectors = if reads_texts { nodes.meanings(inputs.datasets, dims) } else { Vec::new() };
+    let text_of = |place: usize| nodes.texts[read + place].clone();
+    node_vectors.extend(vectors(&known_nodes[read..], old_nodes, &text_of, DESCRIPTION_PIECES));
 
     let tasks = LinkTasks {
         dims,
@@ -344,7 +357,7 @@ fn draft(
         documents: &task_documents,
         keywords: &keyword_words,
     };
-    let same_links = same.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
+    let same_links = same_tasks.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
     let links = link(&tasks, earlier_links(same_links, &known_tasks, options.links.most), &options.links);
     let served: Vec<bool> = served(&uses, nodes.nodes.len());
     let inferred = inferred::attach(&inferred::Attach {
@@ -365,6 +378,7 @@ fn draft(
     let node_counts = nodes.counts(&record_counts);
     let meta = GraphMeta {
         embedder: inputs.embedder.id().to_string(),
+        reads_texts,
         dims,
         documents: documents.len(),
         tasks: task_documents.len(),
@@ -401,6 +415,13 @@ fn draft(
         weights: encoder.weights().to_vec(),
     };
     Ok((draft, resolution, new_documents))
+}
+
+/// Whether tasks are compared by the model that reads whole texts: it has read all datasets for the index, and there are not too many
+/// documents for it.
+fn reads_texts(inputs: &GraphInputs<'_>, documents: usize) -> bool {
+    let dims = inputs.embedder.as_text_encoder().map(Embedder::dims);
+    dims.is_some_and(|dims| inputs.datasets.iter().all(|dataset| dataset.meaning.len() == dims)) && documents <= MOST_READ
 }
 
 /// Documents by id, the last of each.

@@ -7,7 +7,7 @@ use lakeward_index::LakeIndex;
 const DESCRIPTION_BYTES: usize = 16 << 10;
 
 /// A record of a catalogue, or a table of the lake.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DatasetRecord {
     /// Its id in the index.
     pub id: String,
@@ -17,6 +17,8 @@ pub struct DatasetRecord {
     pub description: String,
     /// Whether it is a table of the lake; otherwise its data is not in the lake.
     pub is_table: bool,
+    /// What it is about, as the index has it ([`lakeward_index::meanings`]); empty if the index has no such vector.
+    pub meaning: Vec<f32>,
 }
 
 impl DatasetRecord {
@@ -32,7 +34,15 @@ impl DatasetRecord {
                 dataset.metadata().and_then(|metadata| metadata.description.clone()).unwrap_or_default();
             description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES));
             let (id, title) = (dataset.id().to_string(), dataset.title());
-            records.push(Self { id, title, description, is_table: !dataset.is_record() });
+            let meaning = match &index.segment(table.segment)?.meanings {
+                Some(meanings) => {
+                    let mut vector = vec![0.0; meanings.0.dims()];
+                    meanings.0.vector(table.table, &mut vector)?;
+                    vector
+                }
+                None => Vec::new(),
+            };
+            records.push(Self { id, title, description, is_table: !dataset.is_record(), meaning });
         }
         records.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(records)
@@ -68,21 +78,44 @@ impl DatasetRecord {
         text.retain(|letter| !matches!(letter, '*' | '[' | ']'));
         text
     }
+
+    /// The text with what the publisher says under other names, such as the paper that introduced it: the values of the `key: value` lines.
+    pub fn text_with_fields(&self) -> String {
+        let mut text = self.text();
+        for value in fields(&self.description) {
+            text.push(' ');
+            text.push_str(value);
+        }
+        text
+    }
 }
 
-/// A description without the `key: …` lines at its end.
+/// A description without the `key: value` lines at its end.
 fn prose(description: &str) -> &str {
     let mut prose = description;
-    loop {
-        let start = prose.rfind('\n').map_or(0, |end| end + 1);
-        let key = prose[start..].split_once(": ").map(|(key, _)| key);
-        let is_key =
-            |key: &str| !key.is_empty() && key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
-        if !key.is_some_and(is_key) {
-            return prose;
-        }
-        prose = prose[..start].trim_end_matches('\n');
+    while let Some((before, _)) = last_field(prose) {
+        prose = before;
     }
+    prose
+}
+
+/// The values of the `key: value` lines at the end of a description, in order.
+fn fields(description: &str) -> Vec<&str> {
+    let (mut rest, mut values) = (description, Vec::new());
+    while let Some((before, value)) = last_field(rest) {
+        rest = before;
+        values.push(value);
+    }
+    values.reverse();
+    values
+}
+
+/// What stands before the last line, and the value of this line, if it is `key: value`.
+fn last_field(text: &str) -> Option<(&str, &str)> {
+    let start = text.rfind('\n').map_or(0, |end| end + 1);
+    let (key, value) = text[start..].split_once(": ")?;
+    let is_key = !key.is_empty() && key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+    is_key.then(|| (text[..start].trim_end_matches('\n'), value))
 }
 
 /// How many of `texts` name each of `titles`, not counting its own text: the whole title, case-sensitive. Titles of one word that
@@ -146,6 +179,7 @@ mod tests {
             ..DatasetRecord::default()
         };
         assert_eq!(record.text(), "RoadSet. RoadSet has lanes (http odd). ");
+        assert_eq!(record.text_with_fields(), "RoadSet. RoadSet has lanes (http odd).  Ghent");
         let credited = DatasetRecord { description: "Lanes. Image Source: elsewhere".into(), ..record };
         assert_eq!(credited.text(), "RoadSet. Lanes. ");
         let texts = [

@@ -31,6 +31,9 @@ pub const VERSION: u32 = 1;
 pub struct GraphMeta {
     /// The embedding model.
     pub embedder: String,
+    /// Whether the vectors are of the model that reads whole texts, datasets' as the index has them.
+    #[serde(default)]
+    pub reads_texts: bool,
     /// Dimensions of a vector.
     pub dims: usize,
     /// Documents.

@@ -7,6 +7,7 @@ use super::draft::DatasetNode;
 use super::lists::Use;
 use super::resolution::Resolution;
 use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
+use lakeward_models::embed::normalise;
 
 /// Bytes of a description that are stored for display.
 const DISPLAY_BYTES: usize = 400;
@@ -46,7 +47,7 @@ impl Nodes {
                     nodes.nodes[node].also.push(record.id.clone());
                     let text = &mut nodes.texts[node];
                     text.push('\n');
-                    text.push_str(&record.text());
+                    text.push_str(&record.text_with_fields());
                     node
                 }
                 None => nodes.push_record(root, record),
@@ -70,7 +71,7 @@ impl Nodes {
             described: display_text(&record.description),
             ..DatasetNode::default()
         });
-        self.texts.push(record.text());
+        self.texts.push(record.text_with_fields());
         node
     }
 
@@ -132,6 +133,17 @@ impl Nodes {
         uses.sort_unstable_by_key(|edge| (edge.dataset, edge.mention));
         uses.dedup_by_key(|edge| edge.dataset);
         uses
+    }
+
+    /// What each node of the index is about: the sum of the vectors of its records, scaled to length 1; `dims` values each.
+    pub fn meanings(&self, datasets: &[DatasetRecord], dims: usize) -> Vec<f32> {
+        let mut rows = vec![0.0; self.records * dims];
+        for (record, node) in datasets.iter().zip(&self.by_record) {
+            let row = &mut rows[*node as usize * dims..][..dims];
+            row.iter_mut().zip(&record.meaning).for_each(|(sum, value)| *sum += value);
+        }
+        rows.chunks_exact_mut(dims).for_each(|row| _ = normalise(row));
+        rows
     }
 
     /// How many records name each node: the maximum over the node's records.

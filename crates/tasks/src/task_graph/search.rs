@@ -123,12 +123,19 @@ impl TaskGraph {
             return Err(Error::Usage(format!("alpha is {}; it has to be from 0 to below 1", options.alpha)));
         }
         let text = &text[..text.floor_char_boundary(REQUEST_BYTES)];
-        let encoder = Encoder::with_weights(embedder, self.weights()?);
+        let encoder = match self.meta().reads_texts {
+            true => Encoder::of_texts(embedder)?,
+            false => Encoder::with_weights(embedder, self.weights()?),
+        };
         let mut words = Words::default();
         let stems = words.informative(text);
         let numbers: Vec<Option<u32>> = stems.iter().map(|stem| self.word(stem)).collect();
         let excluded = self.excluded(&options.exclude)?;
-        let (similarity, coverage) = self.similarity(&encoder, text, &numbers, &stems, &excluded)?;
+        let sought = words.without_boilerplate(text);
+        let sought = encoder.vector(if sought.is_empty() { text } else { &sought }, usize::MAX);
+        // Reading a text as a whole costs milliseconds, and tasks are as near to one form of it as to the other.
+        let asked = if self.meta().reads_texts { sought.clone() } else { encoder.vector(text, usize::MAX) };
+        let (similarity, coverage) = self.similarity(&asked, &numbers, &stems, &excluded)?;
         let sharp: Vec<f64> = similarity.iter().map(|sim| sim.powi(SHARPNESS)).collect();
         let mut walk = self.walk(&similarity, &sharp, &excluded, options);
         let (tasks, inferred) = self.tasks_of_datasets(&sharp, &walk, options);
@@ -142,7 +149,7 @@ impl TaskGraph {
         if options.rerank {
             let gate = if options.walk == Walk::Mixed { (coverage / FULL_COVERAGE).min(1.0) } else { 1.0 };
             let described = self.described(&numbers, &eligible);
-            let meaning = cosines(&encoder.vector(&words.without_boilerplate(text), usize::MAX), self.node_vectors()?);
+            let meaning = cosines(&sought, self.node_vectors()?);
             let documents = self.documents_using(&excluded);
             let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
@@ -215,8 +222,7 @@ impl TaskGraph {
     /// Similarity of every task, and the greatest share of the query that one task has.
     fn similarity(
         &self,
-        encoder: &Encoder<'_>,
-        text: &str,
+        vector: &[f32],
         numbers: &[Option<u32>],
         stems: &[String],
         excluded: &Excluded,
@@ -227,9 +233,8 @@ impl TaskGraph {
         let mut need = index.needs.scores(&known, &excluded.tasks);
         norm(&mut whole);
         norm(&mut need);
-        let vector = encoder.vector(text, usize::MAX);
-        let need_meaning = cosines(&vector, self.need_vectors()?);
-        let text_meaning = cosines(&vector, self.text_vectors()?);
+        let need_meaning = cosines(vector, self.need_vectors()?);
+        let text_meaning = cosines(vector, self.text_vectors()?);
         let mut covered = self.covered(&known, excluded);
         norm(&mut covered);
         let total = WEIGHT_WHOLE + WEIGHT_NEED + WEIGHT_NEED_MEANING + WEIGHT_TEXT_MEANING + WEIGHT_COVERAGE;

@@ -58,7 +58,8 @@ fn paper(id: &str, names: &[(&str, &[&str])]) -> Extraction {
 }
 
 fn record(id: &str, title: &str, description: &str) -> DatasetRecord {
-    DatasetRecord { id: id.into(), title: title.into(), description: description.into(), is_table: false }
+    let (id, title, description) = (id.into(), title.into(), description.into());
+    DatasetRecord { id, title, description, ..DatasetRecord::default() }
 }
 
 /// Why two names are one dataset or two, in the graph of these papers and records.

@@ -18,7 +18,7 @@ fn model() -> &'static StaticModel {
 }
 
 fn record(id: &str, title: &str, description: &str, is_table: bool) -> DatasetRecord {
-    DatasetRecord { id: id.into(), title: title.into(), description: description.into(), is_table }
+    DatasetRecord { id: id.into(), title: title.into(), description: description.into(), is_table, meaning: Vec::new() }
 }
 
 /// By id, as an index gives them.
