@@ -6,10 +6,19 @@ use super::args::{Arguments, ServeCommand};
 use super::{Status, lake, printer};
 use crate::service::Service;
 use crate::service::http::{self, ServeOptions};
-use lakeward_core::error::Result;
+use lakeward::Lakeward;
+use lakeward_core::error::{Error, Result};
+
+/// Statuses from here on are errors.
+const LEAST_ERROR: u16 = 400;
 
 /// Serves until the process is asked to stop.
 pub fn run(arguments: &Arguments, command: &ServeCommand) -> Result<Status> {
+    let place = lake::place(arguments, None)?;
+    if !arguments.quiet && matches!(Lakeward::open_at(place.clone()), Err(Error::NoIndex { .. })) {
+        let (lake, index) = (place.lake.display(), place.index.display());
+        printer::narrate(&format!("indexing `{lake}` before it is served; the index is kept in `{index}` for later starts"));
+    }
     let lakeward = lake::open_with_model(arguments)?;
     let options = ServeOptions {
         listen: command.listen,
@@ -17,9 +26,9 @@ pub fn run(arguments: &Arguments, command: &ServeCommand) -> Result<Status> {
         hosts: command.host.clone(),
         queries: !command.no_query,
     };
-    let quiet = arguments.quiet;
-    let log = Box::new(move |line: &str| {
-        if !quiet {
+    let (quiet, all) = (arguments.quiet, command.log_requests);
+    let log = Box::new(move |line: &str, status: u16| {
+        if !quiet && (all || status >= LEAST_ERROR) {
             printer::narrate(line);
         }
     });

@@ -37,6 +37,8 @@ impl Failure {
         match self {
             Self::Busy => Some("ask again in some seconds".into()),
             Self::Late(_) => Some("ask for less: fewer rows, fewer tables, a narrower request".into()),
+            // The command line has other ways to go on.
+            Self::Lake(Error::SessionChanged { .. }) => Some("read its newest state, and send the change again".into()),
             Self::Lake(error) => error.hint().map(|hint| without_folder(&hint, lake)),
         }
     }

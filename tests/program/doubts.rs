@@ -67,7 +67,7 @@ fn rows_without_a_value_are_told_of() {
     let no_heath =
         Condition::Not(Box::new(Condition::OneOf { value: apiary(), values: vec![Value::Text("Heath".into())] }));
     for (condition, fact, rows) in [
-        (heath, "of these, 6 rows without a value in apiary are left out too", 6),
+        (heath, "6 rows without a value in apiary are left out, too", 6),
         (no_heath, "of these, 6 rows without a value in apiary are kept", 12),
     ] {
         let plan = Plan::of(Input::Table("hives".into())).then(Step::Filter(condition));

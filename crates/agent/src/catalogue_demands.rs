@@ -80,7 +80,7 @@ impl Agent<'_> {
                     thing[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
                 let (role, first) = (&demand.role, shown(&thing[0], 80));
                 notes.push(format!(
-                    "{role} `{first}` is taken for the same as {}; `/memory set {role} {first}` takes only the first",
+                    "{role} `{first}` is taken for the same as {}; set {role} to `{first}` in what is remembered to take only the first",
                     others.join(", ")
                 ));
             }

@@ -1,6 +1,7 @@
 //! Candidates with their scores: which of them serves an operation best, and what is told of each.
 
 use super::trace::RankedList;
+use crate::recommend::fit::is_informative;
 use crate::recommend::utility::as_operand;
 use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility};
 use lakeward_core::request::OperationKind;
@@ -137,14 +138,17 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
     };
     parts.extend(main);
     parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
-    let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
+    let fit = &scored.fit;
+    // Few columns that all say something speak against nothing.
+    let richness = Some(&fit.richness).filter(|_| !scored.candidate.dataset.columns().iter().all(is_informative));
+    let unmet = [Some(&fit.granularity), richness, Some(&fit.compatibility)].into_iter().flatten();
     if scored.record.is_none() {
         // What a search for words found says where a place stands.
         let by_words = !matches!(operation, OperationKind::Join | OperationKind::Union) && candidate.search.is_some();
         let met = scored.fit.constraints.iter().filter(|(name, check)| check.met && !(by_words && name == "place"));
         parts.extend(met.map(|(_, check)| check.evidence.clone()));
     }
-    parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
+    parts.extend(unmet.filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
     if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
         parts.push(format!("the model's number {rank}"));
     }

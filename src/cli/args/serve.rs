@@ -20,6 +20,9 @@ pub struct ServeCommand {
     /// Leave out the agents' tool that runs SQL queries.
     #[arg(long)]
     pub no_query: bool,
+    /// Print a line for every request; by default only for those that are refused or fail.
+    #[arg(long)]
+    pub log_requests: bool,
 }
 
 #[derive(Debug, Args)]

@@ -126,13 +126,7 @@ pub fn ask(lake: &Lakeward, stop: &Stop, session: &mut Session, turn: Turn) -> R
 /// [`Error::Usage`] if it means none or several, or reads a file outside the lake.
 pub fn plan(lake: &Lakeward, session: &Session, what: What) -> Result<Plan> {
     let plan = match (what.operation, what.plan, what.edit) {
-        (Some(number), None, None) => {
-            let answer = session.latest().and_then(|turn| turn.recommendation.as_ref());
-            let answer =
-                answer.ok_or_else(|| Error::Usage("there is no answer yet: ask for something first".into()))?;
-            // It comes from a session's file, which is not trusted.
-            lake.gate().admit(answer.clone())?.plan(number)?.clone()
-        }
+        (Some(number), None, None) => return operation(lake, session, None, number),
         (None, Some(plan), None) => plan,
         (None, None, Some(edit)) => {
             let before =
@@ -141,6 +135,31 @@ pub fn plan(lake: &Lakeward, session: &Session, what: What) -> Result<Plan> {
         }
         _ => return Err(Error::Usage("give one of `operation`, `plan` and `edit`".into())),
     };
+    allowed(lake, plan)
+}
+
+/// The plan of operation `number` of the answer to the turn with the number `turn`, of the latest one by default.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no such answer or operation, or it cannot be run.
+pub fn operation(lake: &Lakeward, session: &Session, turn: Option<usize>, number: usize) -> Result<Plan> {
+    let found = match turn {
+        Some(turn) => session.turns.iter().find(|other| other.number == turn),
+        None => session.latest(),
+    };
+    let answer = found.and_then(|turn| turn.recommendation.as_ref()).ok_or_else(|| {
+        Error::Usage(match turn {
+            Some(turn) => format!("answer {turn} is not kept any more: ask for it again"),
+            None => "there is no answer yet: ask for something first".into(),
+        })
+    })?;
+    // It comes from a session's file, which is not trusted.
+    let plan = lake.gate().admit(answer.clone())?.plan(number)?.clone();
+    allowed(lake, plan)
+}
+
+/// `plan`, if a service may carry it out.
+fn allowed(lake: &Lakeward, plan: Plan) -> Result<Plan> {
     plan.check()?;
     for input in plan.inputs() {
         match input {

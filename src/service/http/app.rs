@@ -27,6 +27,8 @@ pub const RUN: Duration = Duration::from_secs(300);
 /// Locks of sessions that are kept.
 const MOST_LOCKS: usize = 1_000;
 
+/// Takes a line about a request and the status of its answer.
+pub type RequestLog = Box<dyn Fn(&str, u16) + Send + Sync>;
 type SessionLock = Arc<tokio::sync::Mutex<()>>;
 /// A user's name and a session's.
 type SessionKey = (Option<Arc<str>>, String);
@@ -51,8 +53,8 @@ pub struct App {
     pub usage: Option<UsageLog>,
     /// Another ranking that is compared with the one in use.
     pub compared: Option<RankingWeights>,
-    /// Takes one line for each request.
-    pub log: Box<dyn Fn(&str) + Send + Sync>,
+    /// Takes one line for each request, with the status of its answer.
+    pub log: RequestLog,
     /// Whoever changes a session holds its lock.
     changing: Mutex<HashMap<SessionKey, SessionLock>>,
 }
@@ -66,7 +68,7 @@ impl App {
         service: Arc<Service>,
         users: Users,
         (hosts, port): (BTreeSet<String>, u16),
-        log: Box<dyn Fn(&str) + Send + Sync>,
+        log: RequestLog,
     ) -> Result<Self> {
         let lake = service.lake().in_use();
         let usage = UsageLog::of(&lake);

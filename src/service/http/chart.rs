@@ -16,8 +16,9 @@ const MARGINS: [f64; 4] = [30.0, 16.0, 56.0, 72.0];
 const TICKS: f64 = 5.0;
 /// Bars at most: more have no room for their names.
 pub const MOST_BARS: usize = 40;
-/// Characters of a name below a bar.
-const NAME: usize = 14;
+/// Characters of a name below a bar, and how far one of them reaches to the left and down, slanted as names are.
+const NAME: usize = 30;
+const SLANT: [f64; 2] = [3.4, 5.9];
 /// Width and height of a histogram.
 const SMALL: [f64; 2] = [120.0, 28.0];
 
@@ -75,8 +76,13 @@ impl Chart<'_> {
             0 => format!("{y} by {x}: no values"),
             _ => format!("{y} by {x}: {count} values from {} to {}", number(least), number(most)),
         };
+        let names = if across.is_none() { self.names_below(&place) } else { Vec::new() };
+        // Names may reach beyond the frame: the drawing grows by that.
+        let longest = names.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0) as f64;
+        let beyond = (longest * SLANT[0] - left()).max(0.0).ceil();
+        let high = SIZE[1].max((bottom() + 36.0 + longest * SLANT[1]).ceil());
         html! {
-            svg.chart role="img" aria-label=(text(&told)) viewBox={ "0 0 " (SIZE[0]) " " (SIZE[1]) } {
+            svg.chart role="img" aria-label=(text(&told)) viewBox={ (-beyond) " 0 " (SIZE[0] + beyond) " " (high) } {
                 @for tick in ys.ticks() {
                     @let at = down(ys.share(tick));
                     line.grid x1=(left()) x2=(left() + width()) y1=(round(at)) y2=(round(at)) {}
@@ -86,12 +92,13 @@ impl Chart<'_> {
                     Some(scale) => { @for tick in scale.ticks() {
                         text x=(round(left() + scale.share(tick) * width())) y=(bottom() + 18.0) text-anchor="middle" { (plain(tick)) }
                     } },
-                    None => { @for (place, name) in self.names_below(&place) {
-                        text x=(round(place)) y=(bottom() + 14.0) text-anchor="end" transform={ "rotate(-30 " (round(place)) " " (bottom() + 14.0) ")" } { (name) }
+                    None => { @for (place, name) in &names {
+                        @let place = *place + 4.0;
+                        text x=(round(place)) y=(bottom() + 14.0) text-anchor="end" transform={ "rotate(-60 " (round(place)) " " (bottom() + 14.0) ")" } { (name) }
                     } },
                 }
                 line.axis x1=(left()) x2=(left() + width()) y1=(bottom()) y2=(bottom()) {}
-                text.name x=(left() + width()) y=(SIZE[1] - 4.0) text-anchor="end" { (text(x)) }
+                text.name x=(left() + width()) y=(high - 4.0) text-anchor="end" { (text(x)) }
                 text.name x="4" y="14" { (text(y)) }
                 (self.marks(&ys, &place, xs.as_deref()))
             }
@@ -127,7 +134,7 @@ impl Chart<'_> {
 
     /// Some of the names, with the places they belong to.
     fn names_below(&self, place: &dyn Fn(usize) -> f64) -> Vec<(f64, String)> {
-        let each = self.points.len().div_ceil(MOST_BARS / 2).max(1);
+        let each = self.points.len().div_ceil(MOST_BARS).max(1);
         let named = self.points.iter().enumerate().step_by(each);
         named.map(|(number, (name, _))| (place(number), lakeward_core::text::shown(name, NAME))).collect()
     }

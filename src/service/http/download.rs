@@ -69,7 +69,7 @@ impl Download {
         let latest = || session.steps.iter().rev().find(|step| !step.undone).map(|step| step.number);
         let number =
             number.or_else(latest).ok_or_else(|| Error::Usage("no operation was run in this session".into()))?;
-        let (store, name) = (lake.sessions(), format!("{}-step-{number}.{}", session.id, format.extension()));
+        let (store, name) = (lake.sessions(), format!("{}-result-{number}.{}", session.id, format.extension()));
         let stored = store.step_path(session, number)?;
         let failed = |error| Error::io("read", &stored, error);
         let file = match format {

@@ -9,9 +9,10 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 
 use super::app::App;
+use super::page;
 use super::refusal::Refusal;
 use super::users::User;
 
@@ -52,6 +53,7 @@ pub async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next
     let (method, path) = (request.method().clone(), request.uri().path().to_string());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_string();
     let mut name = "-".to_string();
+    let (is_shown, at) = (page::shows_pages(request.headers()), request.uri().clone());
     let response = match admitted(&app, &request) {
         Ok(found) => {
             if let Some((user, proof)) = found {
@@ -61,13 +63,13 @@ pub async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next
             }
             next.run(request).await
         }
-        Err(response) => *response,
+        Err(response) => page::as_page(*response, is_shown, None, &at),
     };
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     app.metrics.count(&route, status, elapsed);
     // The path without its parameters: they may hold secrets.
     let path: String = path.chars().filter(|c| !c.is_control()).take(200).collect();
-    (app.log)(&format!("{name} {method} {path} {status} {:.1} ms", elapsed.as_secs_f64() * 1000.0));
+    (app.log)(&format!("{name} {method} {path} {status} {:.1} ms", elapsed.as_secs_f64() * 1000.0), status);
     response
 }
 
@@ -85,7 +87,7 @@ fn admitted(app: &App, request: &Request) -> Result<Option<(User, Proof)>, Box<R
     let Some((user, proof)) = found else {
         return match OPEN.contains(&path) {
             true => Ok(None),
-            false => Err(Box::new(unknown_user(headers, reads))),
+            false => Err(Box::new(unknown_user(app, request))),
         };
     };
     app.users.count(&user).map_err(|wait| {
@@ -147,17 +149,17 @@ fn identified(app: &App, headers: &HeaderMap) -> Option<(User, Proof)> {
     Some((app.users.with_cookie(&cookie)?, Proof::Cookie(cookie)))
 }
 
-fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+/// The value of a cookie.
+pub fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let texts = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(other, _)| *other == name).map(|(_, value)| value.to_string())
 }
 
 /// People are led to the login, programs told.
-fn unknown_user(headers: &HeaderMap, reads: bool) -> Response {
-    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if reads && accepts.contains("text/html") {
-        return Redirect::to("/login").into_response();
+fn unknown_user(app: &App, request: &Request) -> Response {
+    if page::shows_pages(request.headers()) {
+        return page::unknown_user(app, request);
     }
     let hint = "send `Authorization: Bearer TOKEN`, or open the address that the service printed";
     Refusal::new(StatusCode::UNAUTHORIZED, "no user is known by this token or cookie", Some(hint)).into_response()

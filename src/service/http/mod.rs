@@ -40,6 +40,8 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::Service;
 use super::mcp::LakeServer;
+pub use app::RequestLog;
+
 use app::App;
 use lakeward_core::error::{Error, Result};
 use refusal::Refusal;
@@ -73,7 +75,7 @@ pub struct Address {
 }
 
 /// Serves until the process is asked to stop (Ctrl-C, SIGTERM); answers in flight are finished. `announce` is told the address, and `log`
-/// one line for each request.
+/// one line for each request with the status of its answer.
 ///
 /// # Errors
 /// [`Error::Usage`] for an address that cannot be listened on, or that others reach while there is no token file.
@@ -81,7 +83,7 @@ pub fn serve(
     service: Arc<Service>,
     options: &ServeOptions,
     announce: impl FnOnce(&Address),
-    log: Box<dyn Fn(&str) + Send + Sync>,
+    log: RequestLog,
 ) -> Result<()> {
     let (users, secrets) = match &options.token_file {
         Some(path) => (Users::of_file(path)?, None),
@@ -159,6 +161,7 @@ fn router(app: Arc<App>, queries: bool) -> Router {
         .method_not_allowed_fallback(not_allowed)
         .layer(RequestBodyLimitLayer::new(MOST_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&app), page::as_pages))
         .layer(from_fn_with_state(Arc::clone(&app), background::in_background))
         // It has a limit of its own.
         .route_service("/mcp", mcp(&app, queries))

@@ -23,6 +23,19 @@ pub struct Refusal {
     pub document: RefusalDocument,
     /// When to ask again.
     pub retry_after: Option<Duration>,
+    /// A name that is not known, with the nearest ones that are.
+    pub unknown: Option<(String, Vec<String>)>,
+}
+
+/// What failed, as the extension of a response: pages show it in words.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// What failed.
+    pub error: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// A name that is not known, with the nearest ones that are.
+    pub unknown: Option<(String, Vec<String>)>,
 }
 
 /// A refusal as a document.
@@ -40,7 +53,7 @@ impl Refusal {
     /// A refusal of the user's request.
     pub fn new(status: StatusCode, error: impl Into<String>, hint: Option<&str>) -> Self {
         let error = ErrorDocument { error: error.into(), kind: "user", hint: hint.map(str::to_string) };
-        Self { status, document: RefusalDocument { error, session: None }, retry_after: None }
+        Self { status, document: RefusalDocument { error, session: None }, retry_after: None, unknown: None }
     }
 
     /// The same, to be asked again after `wait`.
@@ -57,7 +70,21 @@ impl Refusal {
         };
         let error = ErrorDocument { error: failure.message(lake), kind, hint: failure.hint(lake) };
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(Duration::from_secs(2));
-        Self { status, document: RefusalDocument { error, session: None }, retry_after }
+        let unknown = match failure {
+            Failure::Lake(
+                Error::UnknownTable { name, nearest, .. }
+                | Error::UnknownColumn { name, nearest, .. }
+                | Error::UnknownSession { id: name, nearest, .. },
+            ) => Some((name.clone(), nearest.clone())),
+            _ => None,
+        };
+        Self { status, document: RefusalDocument { error, session: None }, retry_after, unknown }
+    }
+
+    /// What a page says of it.
+    pub fn told(&self) -> Told {
+        let ErrorDocument { error, hint, .. } = &self.document.error;
+        Told { error: error.clone(), hint: hint.clone(), unknown: self.unknown.clone() }
     }
 }
 
@@ -77,7 +104,9 @@ fn status(error: &Error) -> StatusCode {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
+        let told = self.told();
         let mut response = (self.status, Json(self.document)).into_response();
+        response.extensions_mut().insert(told);
         if let Some(wait) = self.retry_after {
             let seconds = HeaderValue::from(wait.as_secs().max(1));
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

@@ -154,6 +154,11 @@ impl Users {
         Ok(Self { tokens, code, cookies, asked, spent, form_key })
     }
 
+    /// Whether there is the user of this machine alone.
+    pub fn are_local(&self) -> bool {
+        self.tokens.iter().all(|(_, user)| user.name.is_none())
+    }
+
     /// The user with this token.
     pub fn with_token(&self, token: &str) -> Option<User> {
         let hash = sha256(token);

@@ -33,11 +33,20 @@ def check(page, name, folder):
     print(name)
 
 
+def led_to(page, place):
+    """Whoever did something sees what came of it, and reads on there."""
+    page.locator("main[data-ready]").wait_for()
+    seen = page.evaluate("id => { const at = document.getElementById(id).getBoundingClientRect(); return at.top < innerHeight && at.bottom > 0; }", place)
+    focused = page.evaluate("document.activeElement.id")
+    assert seen and focused == place, (place, seen, focused, page.url)
+
+
 def converse(page, table, request, folder):
     page.get_by_label("Your task or question").fill(request)
     page.get_by_label("The table you start from").fill(table)
-    page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_role("heading", name="Conversation").wait_for()
+    page.get_by_label("Your task or question").press("Control+Enter")
+    page.locator("#answer-1").wait_for()
+    led_to(page, "answer-1")
     check(page, "conversation", folder)
     page.get_by_role("link", name="Preview operation 1").click()
     page.locator("details.change summary").first.click()
@@ -48,11 +57,12 @@ def converse(page, table, request, folder):
     # By keyboard alone; progress is told, and the end of it leads to the conversation.
     page.get_by_role("button", name="Run it").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Operations that were run").wait_for()
+    page.get_by_role("heading", name="Results").wait_for()
+    led_to(page, "result-1")
     check(page, "ran", folder)
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download step 1 as CSV").click()
-    assert download.value.suggested_filename.endswith("-step-1.csv")
+        page.get_by_role("link", name="Download result 1 as CSV").click()
+    assert download.value.suggested_filename.endswith("-result-1.csv")
     assert len(Path(download.value.path()).read_text(encoding="utf-8").splitlines()) > 1
     page.get_by_role("link", name="Look at result 1").click()
     check(page, "result", folder)
@@ -62,7 +72,18 @@ def converse(page, table, request, folder):
     page.go_back()
     page.go_back()
     page.get_by_role("button", name="Take the latest operation back").click()
-    page.get_by_text("– taken back").wait_for()
+    page.get_by_text("It was taken back").wait_for()
+    led_to(page, "result-1")
+    page.get_by_role("button", name="Accept").first.click()
+    page.get_by_text("Accepted: ").wait_for()
+    led_to(page, "table-1")
+    check(page, "accepted", folder)
+    # A mistake stays in the page, with what was typed.
+    page.get_by_label("Say what to change").fill("/help")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("On this page").wait_for()
+    assert page.get_by_label("Say what to change").input_value() == "/help"
+    check(page, "command", folder)
 
 
 def look_around(page, words, folder):
@@ -109,7 +130,8 @@ def main(address, table, request, words, folder=None):
         context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("request", lambda it: elsewhere.append(it.url) if urlsplit(urljoin(address, it.url)).netloc not in (host, "") else None)
-        page.on("console", lambda it: errors.append(it.text) if it.type == "error" else None)
+        # The page that tells of a mistake has its status, which browsers tell too.
+        page.on("console", lambda it: errors.append(it.text) if it.type == "error" and "status of 400" not in it.text else None)
         page.on("pageerror", lambda it: errors.append(str(it)))
         page.on("dialog", lambda it: errors.append(it.message))
         page.goto(address)

@@ -28,7 +28,7 @@ fn token_file() -> String {
 
 #[test]
 fn a_code_is_good_once_and_a_cookie_until_the_log_out() {
-    let server = Server::start();
+    let server = Server::of(hostile_lake::make, &["--log-requests"]);
     for wrong in ["", "Bearer ", "Bearer wrong", "Basic YTpi", &server.token] {
         assert_eq!(
             server.send("GET", "/api/v1/tables", &[("authorization", wrong)], "").status,
@@ -118,7 +118,7 @@ fn a_conversation_over_http_runs_and_undoes_operations() {
     assert_eq!(ran.status, StatusCode::OK, "{}", ran.text());
     assert_eq!((ran.json()["step"].as_u64(), ran.json()["outcome"]["rows"].as_u64()), (Some(1), Some(7)));
     let csv = server.get(&at("result?format=csv"));
-    assert_eq!(csv.header("content-disposition"), "attachment; filename=\"talk-step-1.csv\"");
+    assert_eq!(csv.header("content-disposition"), "attachment; filename=\"talk-result-1.csv\"");
     assert_eq!(csv.text().lines().count(), 8);
     assert!(csv.text().starts_with("shop,city,year,sales\n"), "{}", csv.text());
     assert!(server.get(&at("result?step=1&format=parquet")).body.starts_with(b"PAR1"));

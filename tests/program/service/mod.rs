@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod attacks;
+mod browser;
 mod hostile_lake;
 mod http;
 mod jobs;
@@ -12,3 +13,4 @@ mod page;
 mod scripts;
 mod server;
 mod usage;
+mod visit;

@@ -5,96 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use reqwest::StatusCode;
 
+use super::browser::{Browser, check, encoded, link};
 use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
-use super::server::{Answer, Server};
-
-/// Bytes of a page at most.
-const MOST_BYTES: usize = 60_000;
-
-/// A browser without scripts that is logged in.
-struct Browser<'a> {
-    server: &'a Server,
-    cookie: String,
-}
-
-impl<'a> Browser<'a> {
-    fn new(server: &'a Server) -> Self {
-        Self { server, cookie: server.log_in() }
-    }
-
-    fn open(&self, path: &str) -> String {
-        let path = path.split('#').next().expect("a path");
-        let answer = self.server.send("GET", path, &[("cookie", &self.cookie), ("accept", "text/html")], "");
-        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
-        let text = answer.text();
-        check(&text);
-        text
-    }
-
-    fn get(&self, path: &str) -> Answer {
-        self.server.send("GET", path, &[("cookie", &self.cookie)], "")
-    }
-
-    /// Sends the form of `page` whose action ends with `action`, filled in with `fields`, and follows to the page it leads to.
-    fn submit(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> String {
-        let answer = self.sent(page, action, fields);
-        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{action}: {}", answer.text());
-        self.open(answer.header("location"))
-    }
-
-    fn sent(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
-        static FORM: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r#"(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>"#).expect("a pattern"));
-        static HIDDEN: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r#"type="hidden" name="([^"]*)" value="([^"]*)""#).expect("a pattern"));
-        let form = FORM
-            .captures_iter(page)
-            .find(|form| form[1].ends_with(action))
-            .unwrap_or_else(|| panic!("{action}: {page}"));
-        let hidden = HIDDEN.captures_iter(&form[2]).map(|field| (field[1].to_string(), field[2].to_string()));
-        let filled = fields.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-        let body: Vec<String> =
-            hidden.chain(filled).map(|(name, value)| format!("{name}={}", encoded(&value))).collect();
-        let own = self.server.origin();
-        let from = [
-            ("cookie", self.cookie.as_str()),
-            ("origin", own.as_str()),
-            ("content-type", "application/x-www-form-urlencoded"),
-        ];
-        self.server.send("POST", &form[1], &from, body.join("&"))
-    }
-}
-
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
-/// What holds of every page: small, nothing from elsewhere, no script, nothing that hides text, labels for all fields.
-fn check(page: &str) {
-    assert!(page.len() <= MOST_BYTES, "{} bytes", page.len());
-    assert_eq!(
-        page.matches("<script").count(),
-        page.matches("<script type=\"module\" src=\"/app.js\"></script>").count()
-    );
-    assert!(!page.contains("<img") && !page.contains("<iframe") && !page.contains(" style="), "{page}");
-    assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{7}', '\u{200b}']), "{page}");
-    static ADDRESS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"(?:src|href|action)="([^"]*)""#).expect("a pattern"));
-    for address in ADDRESS.captures_iter(page) {
-        let own = address[1].starts_with('/') && !address[1].starts_with("//");
-        assert!(own || address[1].starts_with('#') || &address[1] == "data:,", "{}", &address[1]);
-    }
-    static FIELD: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"<(?:textarea|input) id="([^"]*)""#).expect("a pattern"));
-    for field in FIELD.captures_iter(page) {
-        assert!(page.contains(&format!("<label for=\"{}\"", &field[1])), "{}", &field[1]);
-    }
-    assert!(
-        page.contains("<html lang=\"en\">") && page.contains("<main id=\"main\">") && page.matches("<h1").count() == 1,
-        "{page}"
-    );
-}
+use super::server::Server;
 
 #[test]
 fn from_a_request_to_a_file_without_scripts() {
@@ -104,10 +18,7 @@ fn from_a_request_to_a_file_without_scripts() {
     let request = [("text", "only the rows where the city is Ghent"), ("table", "shops/sales")];
     let conversation = browser.submit(&home, "/ask", &request);
     assert!(conversation.contains("Understood: "), "{conversation}");
-    static PREVIEW: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"href="(/sessions/[^"]*/preview\?operation=1)""#).expect("a pattern"));
-    let link = PREVIEW.captures(&conversation).unwrap_or_else(|| panic!("no preview: {conversation}"))[1].to_string();
-    let preview = browser.open(&link);
+    let preview = browser.open(&link(&conversation, "/sessions/[^\"]*/preview[^\"]*operation=1"));
     assert!(preview.contains("Ghent") && preview.contains("Run it: 6 rows"), "{preview}");
     // Another value in the step, and the step taken out.
     static VALUE: LazyLock<Regex> =
@@ -121,10 +32,9 @@ fn from_a_request_to_a_file_without_scripts() {
     assert!(without.contains("Run it: 60 rows"), "{without}");
     let wrong = browser.sent(&preview, "/preview", &[("remove", "7")]);
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text().contains("no step 7") && wrong.text().contains("Run it: 6 rows"), "{}", wrong.text());
     let after = browser.submit(&preview, "/run", &[]);
-    static RESULT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"href="(/sessions/[^"]*/result\?step=1)""#).expect("a pattern"));
-    let result = RESULT.captures(&after).unwrap_or_else(|| panic!("no result: {after}"))[1].to_string();
+    let result = link(&after, "/sessions/[^\"]*/result\\?step=1");
     for kind in ["bar", "line", "scatter"] {
         let drawn = browser.open(&format!("{result}&kind={kind}&x=2&y=3"));
         assert!(drawn.contains("aria-label=\"sales by year: 6 values"), "{drawn}");
@@ -132,9 +42,7 @@ fn from_a_request_to_a_file_without_scripts() {
     let odd = browser.get(&format!("{result}&kind=bar&x=99&y=0"));
     assert_eq!(odd.status, StatusCode::OK, "{}", odd.text());
     assert_eq!(browser.get(&result.replace("=1", "=9")).status, StatusCode::BAD_REQUEST);
-    static CSV: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"href="(/api/v1/sessions/[^"]*format=csv)""#).expect("a pattern"));
-    let file = CSV.captures(&after).unwrap_or_else(|| panic!("no file: {after}"))[1].replace("&amp;", "&");
+    let file = link(&after, "/api/v1/sessions/[^\"]*format=csv");
     let csv = browser.get(&file).text();
     assert_eq!(csv.lines().count(), 7, "{csv}");
     assert!(csv.lines().skip(1).all(|line| line.contains("Ghent")), "{csv}");
@@ -144,9 +52,11 @@ fn from_a_request_to_a_file_without_scripts() {
     let next = browser.submit(&chosen, "/ask", &[("text", "tables to join with it")]);
     assert!(next.contains("tables to join with it"), "{next}");
     // The page before is old now: nothing is lost, and the page says so.
-    let old = browser.sent(&undone, "/ask", &[("text", "again")]);
+    let old = browser.sent(&undone, "/ask", &[("text", "again & again")]);
     assert_eq!(old.status, StatusCode::CONFLICT);
     check(&old.text());
+    assert!(old.text().contains("another tab") && old.text().contains("tables to join with it"), "{}", old.text());
+    assert!(old.text().contains("autofocus>again &amp; again</textarea>"), "{}", old.text());
     assert!(browser.open("/").contains("only the rows where the city is Ghent"));
 }
 

@@ -64,7 +64,10 @@ fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match 
     let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
     let few = if wanted == Richness::Many && informative < many { "only " } else { "" };
-    let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
+    let evidence = match informative == columns.len() {
+        true => format!("all of {} are informative", counted(informative as u64, "column")),
+        false => format!("{few}{informative} of {} columns are informative", columns.len()),
+    };
     let share = informative as f64 / many as f64;
     match wanted {
         Richness::Many => Match { met: informative >= many, grade: share.min(1.0), evidence },

@@ -101,7 +101,10 @@ fn missing(answer: &Recommendation) -> Vec<String> {
         table.fit.constraints.iter().any(|(other, check)| other == name && !check.met)
     };
     let constraints = first.fit.constraints.iter();
-    let nowhere = constraints.filter(|(name, _)| answer.tables.iter().all(|table| unmet_in(table, name)));
+    // Columns that no table has are no lack where the first operation joins what brings them.
+    let joins = answer.worth_showing().next().is_some_and(|first| first.runnable.is_some() && first.kind.combines());
+    let nowhere = constraints
+        .filter(|(name, _)| !(joins && name == "columns") && answer.tables.iter().all(|table| unmet_in(table, name)));
     nowhere.map(|(name, check)| format!("{name}: {}", check.evidence)).collect()
 }
 

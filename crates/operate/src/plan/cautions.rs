@@ -15,7 +15,8 @@ use crate::inputs::{Family, InputColumn};
 use crate::quote::identifier;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{
-    Comparison, Condition, Expression, Grouping, Key, Measure, MeasureFunction, Order, Relation, Step, Union,
+    Comparison, Condition, Edit, Expression, Grouping, Kept, Key, Measure, MeasureFunction, Order, Relation, Step, Union,
+    Value,
 };
 use lakeward_core::text::counted;
 
@@ -54,17 +55,18 @@ impl Counter<'_> {
             Step::Derive { name, .. } if self.has_time() => {
                 self.missing_in(&before.clone().then(step.clone()), name, rows)?;
             }
-            Step::Select(kept) => self
-                .dropped_keys(place, before, |name| !kept.iter().any(|kept| kept.column.eq_ignore_ascii_case(name)))?,
+            Step::Select(kept) => self.dropped_keys(place, before, step, |name| {
+                !kept.iter().any(|kept| kept.column.eq_ignore_ascii_case(name))
+            })?,
             Step::Drop(names) => {
-                self.dropped_keys(place, before, |name| names.iter().any(|drop| drop.eq_ignore_ascii_case(name)))?;
+                self.dropped_keys(place, before, step, |name| names.iter().any(|drop| drop.eq_ignore_ascii_case(name)))?;
             }
             _ => {}
         }
         let keeps_rows = matches!(step, Step::Filter(_) | Step::Distinct(_) | Step::Limit { .. } | Step::Top(_));
         if keeps_rows && left == rows {
             let text = format!("step {place} changes nothing: all {rows} rows are kept");
-            self.warn(place, WarningKind::NoChange, text);
+            self.warn_with(place, WarningKind::NoChange, text, Edit::Remove { step: place });
         }
         Ok(())
     }
@@ -74,7 +76,9 @@ impl Counter<'_> {
         for part in wanted.parts() {
             let kept = match part {
                 Condition::Compare { comparison: Comparison::Different, .. } => false,
-                Condition::Not(part) => !matches!(**part, Condition::Missing(_)),
+                // Rows without a value are all that this leaves out.
+                Condition::Not(part) if matches!(**part, Condition::Missing(_)) => continue,
+                Condition::Not(_) => true,
                 _ => continue,
             };
             let [name] = part.columns()[..] else { continue };
@@ -82,8 +86,11 @@ impl Counter<'_> {
             let Ok(absent) = condition(&made.table, &Condition::Missing(Expression::column(name))) else { continue };
             let counts = self.ask(before, |from| format!("SELECT count(*) FILTER (WHERE {absent}) FROM {from}"))?;
             if let Some(&missing) = counts.first().filter(|missing| **missing > 0) {
-                let verb = if kept { "are kept" } else { "are left out too" };
-                self.facts.push(format!("of these, {} without a value in {name} {verb}", counted(missing, "row")));
+                let rows = format!("{} without a value in {name}", counted(missing, "row"));
+                self.facts.push(match kept {
+                    true => format!("of these, {rows} are kept"),
+                    false => format!("{rows} are left out, too"),
+                });
             }
         }
         Ok(())
@@ -195,12 +202,18 @@ impl Counter<'_> {
     }
 
     /// Columns that tell rows apart and are left out: keys of the grouping before, else the only keys of the table.
-    fn dropped_keys(&mut self, place: usize, before: &Relation, dropped: impl Fn(&str) -> bool) -> Result<()> {
+    fn dropped_keys(
+        &mut self,
+        place: usize,
+        before: &Relation,
+        step: &Step,
+        dropped: impl Fn(&str) -> bool,
+    ) -> Result<()> {
         let mut keys: Vec<String> = Vec::new();
         // Whether the keys of the source still tell rows apart.
         let mut of_source = true;
-        for step in &before.steps {
-            match step {
+        for earlier in &before.steps {
+            match earlier {
                 Step::Group(grouping) => {
                     of_source = false;
                     keys = grouping.keys.iter().map(Key::column_name).collect();
@@ -232,7 +245,14 @@ impl Counter<'_> {
         }
         let (names, verb) = (lost.join(", "), if lost.len() == 1 { "tells" } else { "tell" });
         let text = format!("{names} {verb} the rows apart; step {place} leaves that out");
-        self.warn(place, WarningKind::KeyDropped, text);
+        match step {
+            Step::Select(kept) => {
+                let lost = lost.iter().map(|name| Kept { column: name.to_string(), name: None });
+                let with = Step::Select(lost.chain(kept.iter().cloned()).collect());
+                self.warn_with(place, WarningKind::KeyDropped, text, Edit::Replace { step: place, with });
+            }
+            _ => self.warn(place, WarningKind::KeyDropped, text),
+        }
         Ok(())
     }
 
@@ -277,11 +297,13 @@ impl Counter<'_> {
             })?;
             Ok(totals)
         })?;
-        let counts = totals.iter().map(Totals::rows);
-        for (column, rows) in texts.iter().zip(counts).filter(|(_, rows)| *rows > 0) {
-            let rows = counted(rows, "row");
+        for (column, totals) in texts.iter().zip(&totals).filter(|(_, totals)| totals.rows() > 0) {
+            let rows = counted(totals.rows(), "row");
             let text = format!("{} holds totals of others in {rows}, which count beside them", column.name);
-            self.warn(place, WarningKind::TotalsAmongParts, text);
+            let values = totals.cells().map(|cell| Value::Text(cell.to_string())).collect();
+            let totals = Condition::OneOf { value: Expression::column(&column.name), values };
+            let without = Step::Filter(Condition::Not(Box::new(totals)));
+            self.warn_with(place, WarningKind::TotalsAmongParts, text, Edit::Add { step: without, before: Some(place) });
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::notes::Note;
 use crate::quote::identifier;
 use crate::session_tables::SESSION_SCHEMA;
 use lakeward_core::error::{Result, nearest_names};
-use lakeward_core::plan::{Comparison, Condition, Expression, Plan, Relation, Step, Value};
+use lakeward_core::plan::{Comparison, Condition, Edit, Expression, Plan, Relation, Step, Value};
 use lakeward_core::text::counted;
 
 /// Values told for one that a column does not have.
@@ -60,7 +60,12 @@ impl<'a> Counter<'a> {
     }
 
     pub(super) fn warn(&mut self, step: usize, kind: WarningKind, text: String) {
-        self.warnings.push(PlanWarning { step, kind, text });
+        self.warnings.push(PlanWarning { step, kind, text, remedy: None });
+    }
+
+    /// Warns of what `remedy` puts right.
+    pub(super) fn warn_with(&mut self, step: usize, kind: WarningKind, text: String, remedy: Edit) {
+        self.warnings.push(PlanWarning { step, kind, text, remedy: Some(Box::new(remedy)) });
     }
 
     /// What `select` computes of the rows of a relation, which it calls by the name it is given.

@@ -125,7 +125,7 @@ impl Counter<'_> {
                 right.name,
                 right.family.words()
             );
-            self.warnings.push(PlanWarning { step: place, kind: WarningKind::KeysOfTwoTypes, text });
+            self.warnings.push(PlanWarning { step: place, kind: WarningKind::KeysOfTwoTypes, text, remedy: None });
         }
         let normal: Vec<KeyPair> = sides.pairs.iter().map(|pair| KeyPair::new(&pair.left, &pair.right, true)).collect();
         if normal.iter().zip(&sides.pairs).all(|(a, b)| a.comparison == b.comparison) || !self.has_time() {

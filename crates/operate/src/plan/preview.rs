@@ -14,7 +14,7 @@ use crate::counts::{add_notes, with_memory};
 use crate::notes::Note;
 use crate::rows::ResultColumn;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::plan::{Edit, Plan, Relation, Step};
 use lakeward_core::text::counted;
 
 /// What a plan may become, and what is told of it before.
@@ -82,7 +82,7 @@ pub struct StepPreview {
 }
 
 /// Something that an analyst would want to know before relying on a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanWarning {
     /// The step, from 1.
     pub step: usize,
@@ -90,6 +90,9 @@ pub struct PlanWarning {
     pub kind: WarningKind,
     /// One sentence.
     pub text: String,
+    /// A change of the plan that puts it right, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remedy: Option<Box<Edit>>,
 }
 
 /// Kinds of warnings.

@@ -1,5 +1,7 @@
 //! Cells of a column that name the total of other rows: `Total`, `World`, `All ages`.
 
+use std::collections::BTreeSet;
+
 use arrow::array::StringArray;
 use lakeward_lake::semantic::TOTALS;
 use lakeward_sketch::normalise::without_footnotes;
@@ -13,6 +15,8 @@ const CODE_CHARS: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     rows: u64,
+    /// Their different cells.
+    cells: BTreeSet<String>,
     /// Whether a value is too long for a code.
     words: bool,
 }
@@ -23,9 +27,19 @@ impl Totals {
             self.words |= cell.len() > CODE_CHARS;
             if cell.len() <= LONGEST_BYTES {
                 let name = without_footnotes(cell.trim());
-                self.rows += u64::from(TOTALS.iter().any(|total| name.eq_ignore_ascii_case(total)));
+                if TOTALS.iter().any(|total| name.eq_ignore_ascii_case(total)) {
+                    self.rows += 1;
+                    if !self.cells.contains(cell) {
+                        self.cells.insert(cell.to_string());
+                    }
+                }
             }
         }
+    }
+
+    /// The different cells, as they are written.
+    pub fn cells(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().map(String::as_str)
     }
 
     /// Rows with such a cell.

@@ -1,4 +1,4 @@
-// What scripts add to a page that works without them: progress and an end for long work, copying, and the map by keys.
+// What scripts add to a page that works without them: progress and an end for long work, Ctrl+Enter, copying, and the map by keys.
 
 const main = document.querySelector("main");
 
@@ -52,6 +52,15 @@ for (const form of document.querySelectorAll("form[data-wait]")) {
 }
 // Back in the history, nothing is waited for.
 addEventListener("pageshow", () => { busy = false; progress.hidden = true; });
+
+// Ctrl+Enter sends what was typed, as in other places.
+for (const box of document.querySelectorAll("form.ask textarea")) {
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    box.form.requestSubmit();
+  });
+}
 
 // Citations are copied.
 for (const text of document.querySelectorAll("[data-copy]")) {

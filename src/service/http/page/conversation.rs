@@ -1,37 +1,99 @@
-//! A conversation: its turns with their answers, its operations, and what can be done next.
+//! A conversation: its turns with their answers, its results, and what can be done next. Whoever did something is led to what came of it.
 
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::response::Redirect;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Fault, Form, Visitor, grid, page as whole, text, told};
+use super::answer::answer;
+use super::command::{Command, command};
+use super::fault::{Fault, alert};
+use super::layout::{Form, Visitor, page as whole, text, typed};
+use super::memory::{self, memory};
+use super::results::{self, FirstRows};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
-use crate::service::mcp;
+use crate::service::http::endpoint::Query;
+use crate::service::http::refusal::Refusal;
 use crate::service::percent::{percent_decoded, percent_encoded};
+use crate::service::{mcp, query_context};
 use lakeward::usage::{self, Did};
-use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
-use lakeward_agent::recommend::RecordFact;
-use lakeward_agent::session::transcript::{demand_line, understood};
-use lakeward_core::request::{Label, OperationKind};
-use lakeward_core::text::counted;
+use lakeward::Session;
+use lakeward_agent::execution;
+use lakeward_core::error::{Error, Result as Outcome};
+use lakeward_core::text::shown;
 
-/// Tables of an answer that are shown.
-const TABLES: usize = 10;
-
-/// Pairs of columns that are shown.
-const ALIGNED: usize = 30;
-
-/// Turns before the latest whose answers can be unfolded.
-const FOLDED: usize = 3;
+/// Bytes of earlier answers that are on the page whole; others are opened on a page of their own.
+const FOLDED: usize = 12_000;
+/// Characters of a title.
+const TITLE: usize = 120;
 
 /// What the forms of a conversation need.
 pub struct Forms<'a> {
-    visitor: &'a Visitor,
-    session: &'a Session,
+    /// Who looks at it.
+    pub visitor: &'a Visitor,
+    /// The conversation.
+    pub session: &'a Session,
+    /// What was done last.
+    pub done: Done,
+}
+
+impl Forms<'_> {
+    /// The fields that every form of a conversation has.
+    pub fn fields(&self) -> Markup {
+        html! { (self.visitor.field()) input type="hidden" name="revision" value=(self.session.revision); }
+    }
+}
+
+/// What was done last, which is told where its outcome stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Done {
+    /// Nothing that is to be told.
+    #[default]
+    Nothing,
+    /// This table was accepted or rejected.
+    Chose(String),
+    /// The operation with this result was run.
+    Ran(usize),
+    /// The same, which was asked for again.
+    AlreadyRan(usize),
+    /// The operation with this result was taken back, or made again.
+    SteppedBack(usize),
+}
+
+impl Done {
+    /// Whether it is about this table.
+    pub fn is_about(&self, table: &str) -> bool {
+        matches!(self, Self::Chose(id) if id == table)
+    }
+}
+
+/// What the address of a conversation says besides: what was done, or what is to be asked again.
+#[derive(Debug, Default, Deserialize)]
+pub struct Besides {
+    chose: Option<String>,
+    ran: Option<usize>,
+    again: Option<usize>,
+    back: Option<usize>,
+    /// The number of a turn whose request is to be asked again.
+    ask: Option<usize>,
+    /// The number of an earlier turn whose answer is to be shown.
+    open: Option<usize>,
+}
+
+impl Besides {
+    fn done(&self) -> Done {
+        match self {
+            Self { chose: Some(table), .. } => Done::Chose(table.clone()),
+            Self { ran: Some(number), .. } => Done::Ran(*number),
+            Self { again: Some(number), .. } => Done::AlreadyRan(*number),
+            Self { back: Some(number), .. } => Done::SteppedBack(*number),
+            _ => Done::Nothing,
+        }
+    }
 }
 
 /// A turn.
@@ -50,13 +112,6 @@ pub struct Chosen {
     revision: u64,
 }
 
-/// The number of a demand, from 1.
-#[derive(Deserialize)]
-pub struct Forgotten {
-    demand: usize,
-    revision: u64,
-}
-
 /// A change of this state of a conversation.
 #[derive(Deserialize)]
 pub struct Of {
@@ -64,8 +119,32 @@ pub struct Of {
 }
 
 /// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Result<Markup, Fault> {
-    let session = app.work(&visitor.user, LOOK, move |lake, _| {
+pub async fn page(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Query(besides): Query<Besides>,
+) -> Result<Markup, Fault> {
+    let (session, rows) = opened(&app, &visitor, id).await?;
+    let again = besides.ask.and_then(|number| session.turns.iter().find(|turn| turn.number == number));
+    let typed = again.map(|turn| turn.text.clone()).unwrap_or_default();
+    let forms = Forms { visitor: &visitor, session: &session, done: besides.done() };
+    Ok(shown_with(&app, &forms, &rows, (None, besides.open), &typed))
+}
+
+/// The page of the newest state with what could not be done, and with what was typed.
+async fn page_with_problem(app: &App, visitor: &Visitor, id: &str, problem: Refusal, typed: &str) -> Result<Response, Fault> {
+    let Ok((session, rows)) = opened(app, visitor, id.to_string()).await else { return Err(problem.into()) };
+    let forms = Forms { visitor, session: &session, done: Done::Nothing };
+    Ok((problem.status, shown_with(app, &forms, &rows, (Some(&problem), None), typed)).into_response())
+}
+
+async fn opened(
+    app: &App,
+    visitor: &Visitor,
+    id: String,
+) -> Result<(Session, Outcome<Option<FirstRows>>), Refusal> {
+    let opened = app.work(&visitor.user, READ, move |lake, stop| {
         let mut session = lake.sessions().open(&id)?;
         // It comes from a file, which is not trusted.
         for turn in &mut session.turns {
@@ -73,251 +152,126 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<
                 turn.recommendation = Some(lake.gate().admit(answer)?.into_inner());
             }
         }
-        Ok(session)
+        let rows = match session.steps.is_empty() {
+            true => Ok(None),
+            false => {
+                let context = query_context(lake, stop)?;
+                execution::connect(&context, &lake.sessions(), &session)
+                    .and_then(|()| results::first_rows(&context, &session))
+            }
+        };
+        if let Err(Error::Interrupted) = rows {
+            return Err(Error::Interrupted);
+        }
+        Ok((session, rows))
     });
-    let session = session.await?;
-    let forms = Forms { visitor: &visitor, session: &session };
+    opened.await
+}
+
+fn shown_with(
+    app: &App,
+    forms: &Forms<'_>,
+    rows: &Outcome<Option<FirstRows>>,
+    (problem, open): (Option<&Refusal>, Option<usize>),
+    box_text: &str,
+) -> Markup {
+    let session = forms.session;
     let first = session.turns.first().map_or(session.id.as_str(), |turn| turn.text.as_str());
     let last = session.turns.len().saturating_sub(1);
-    Ok(whole(
+    // What was typed stays where it was typed, with what there is to say of it.
+    let is_of_form = !box_text.is_empty();
+    let folded = folded(session, open);
+    let told = problem.map(problem_told);
+    whole(
         first,
-        Some(&visitor),
+        Some(forms.visitor),
         &html! {
-            h1 { "Conversation " (session.id) }
+            h1 { (shown(first, TITLE)) }
+            p.why { "Conversation " (session.id) }
+            @if let Some(told) = told.as_ref().filter(|_| !is_of_form) { (told) }
             @for (place, turn) in session.turns.iter().enumerate() {
                 section.turn aria-label={ "Turn " (turn.number) } {
                     h2.said { (text(&turn.text)) }
-                    div.answer {
+                    div.answer id={ "answer-" (turn.number) } tabindex="-1" role="group" aria-label={ "Answer " (turn.number) } {
+                        @if place == last { (memory(forms)) }
                         @match &turn.recommendation {
-                            Some(found) if place == last => (answer(found, Some(&forms))),
-                            Some(found) if place + FOLDED >= last => details { summary { "Answer" } (answer(found, None)) },
-                            _ => p { (counted(turn.tables.len() as u64, "table")) " shown" },
+                            Some(found) if place == last => (answer(found, Some(forms))),
+                            _ => (folded[place]),
                         }
                     }
                 }
             }
-            @if let Some(why) = app.model_not_asked(&visitor.user) { p { (why) } }
-            (memory(&forms))
-            (steps(&forms))
+            @if let Some(why) = app.model_not_asked(&forms.visitor.user) { p { (why) } }
+            (results::cards(forms, rows))
             h2 id="next" { "Next" }
+            @if let Some(told) = told.as_ref().filter(|_| is_of_form) { (told) }
             form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait="Looking for tables" {
                 (forms.fields())
                 label for="text" { "Say what to change, choose, or do next" }
-                textarea id="text" name="text" rows="2" required maxlength="4000" {}
+                textarea id="text" name="text" rows="2" required maxlength="4000" autofocus[is_of_form] { (typed(box_text)) }
                 p { button.main { "Send" } }
             }
         },
-    ))
+    )
 }
 
-impl Forms<'_> {
-    /// The fields that every form of a conversation has.
-    pub fn fields(&self) -> Markup {
-        html! { (self.visitor.field()) input type="hidden" name="revision" value=(self.session.revision); }
+/// The answers as they are when they are not the latest, by the place of their turn; that of the turn `open` is unfolded.
+fn folded(session: &Session, open: Option<usize>) -> Vec<Markup> {
+    let mut left = FOLDED;
+    let mut all: Vec<Markup> = session.turns.iter().rev().enumerate().map(|(before, turn)| {
+        // The latest is shown as it is.
+        if before == 0 && turn.recommendation.is_some() {
+            return html! {};
+        }
+        let is_open = open == Some(turn.number);
+        let whole = turn.recommendation.as_ref().map(|found| answer(found, None));
+        let fits = |whole: &Markup| is_open || whole.0.len() <= left;
+        let inside = match whole {
+            Some(whole) if fits(&whole) => {
+                left = left.saturating_sub(whole.0.len());
+                whole
+            }
+            Some(_) => html! { p { a href={ "/sessions/" (session.id) "?open=" (turn.number) "#answer-" (turn.number) } { "Show this answer" } } },
+            None if turn.tables.is_empty() => html! { p { "No table was shown." } },
+            None => html! { ul { @for id in &turn.tables { li { a href={ "/table?id=" (percent_encoded(id)) } { (text(id)) } } } } },
+        };
+        html! { details open[is_open] { summary { "Answer" } (inside) } }
+    }).collect();
+    all.reverse();
+    all
+}
+
+/// What could not be done, in words of the page.
+fn problem_told(problem: &Refusal) -> Markup {
+    match problem.status {
+        StatusCode::CONFLICT => html! {
+            div.warn role="alert" {
+                p { "The conversation went on in another tab or program, so this was not done. Here is its newest state." }
+                @if problem.document.session.is_some() { p { "What you typed is kept below: send it again if it still fits." } }
+            }
+        },
+        _ => alert(&problem.told()),
     }
 }
 
-/// An answer; with `forms` its operations and tables can be used.
-pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
-    let question = found.operations.first().filter(|first| first.kind == OperationKind::Clarify);
-    html! {
-        p.why { "Understood: " (text(&understood(&found.signals))) }
-        @if found.nothing_found {
-            p class="warn" { "Nothing in the lake seems to answer this; these are but the nearest." }
-        }
-        @if !found.summary.is_empty() && !found.nothing_found {
-            p { @for sentence in &found.summary { (text(&sentence.cited())) " " } }
-        }
-        @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
-            p { strong { (text(&question.text)) } }
-            ol { @for choice in &question.choices { li { (text(&choice.label)) } } }
-            p { "Answer with the number, or in your own words." }
-        }
-        @if found.worth_showing().next().is_some() {
-            h3 { "Operations" }
-            ol.cards.answers {
-                @for (place, operation) in found.worth_showing().enumerate() {
-                    (operation_line(place + 1, operation, forms))
-                }
-            }
-        }
-        @if !found.tables.is_empty() {
-            h3 { "Tables" }
-            ol.cards.answers { @for table in found.tables.iter().take(TABLES) { (table_line(table, forms)) } }
-        }
-        @let (records, respects) = RecordFact::table(&found.facts);
-        @if records.len() > 1 {
-            table {
-                thead { tr { th scope="col" { "" } @for record in &records {
-                    th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
-                } } }
-                tbody { @for (about, facts) in &respects {
-                    tr { th scope="row" { (about) } @for fact in facts { td { (text(&fact.map(RecordFact::told).unwrap_or_default())) } } }
-                } }
-            }
-        }
-        @let is_tabled = |note: &String| records.len() > 1 && found.facts.iter().any(|fact| fact.line() == *note);
-        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (text(note)) } }
+/// To what came of a change, `to` in the address of the conversation; if it failed, to the newest state with what was `typed`.
+pub async fn after<T>(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    changed: Result<(T, Session), Refusal>,
+    to: impl FnOnce(&T, &Session) -> String,
+    typed: &str,
+) -> Result<Response, Fault> {
+    match changed {
+        Ok((done, session)) => Ok(to_place(id, &to(&done, &session))),
+        Err(problem) => page_with_problem(app, visitor, id, problem, typed).await,
     }
 }
 
-fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&Forms<'_>>) -> Markup {
-    html! {
-        li {
-            strong { (operation.kind.name()) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
-            p.why { (told(&operation.reason)) }
-            @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p.why { "Not yet: " (told(&unmet.what)) }
-            }
-            @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
-                a.button href={ "/sessions/" (forms.session.id) "/preview?operation=" (number) } { "Preview operation " (number) }
-            }
-        }
-    }
-}
-
-/// The probability that a table serves the request, in words and as a bar.
-pub fn meter(relevance: f64) -> Markup {
-    html! { span.meter { (bar(relevance, &format!("serves with probability {relevance:.2}"))) } }
-}
-
-/// The address of a dataset, where it has one on the web.
-fn address_of(table: &RankedTable) -> Option<&str> {
-    let known = [table.link.as_deref(), Some(table.citation.as_str())];
-    known.into_iter().flatten().find(|text| text.starts_with("https://") || text.starts_with("http://"))
-}
-
-fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
-    let evidence = &table.evidence;
-    html! {
-        li {
-            a.title href={ "/table?id=" (percent_encoded(&table.table)) @if let Some(forms) = forms { "&seen=" (usage::answer_of(forms.session)) } } { (text(&table.title)) }
-            @if table.accepted { " " span.badge { "accepted" } }
-            @if let Some(relevance) = evidence.search.as_ref().and_then(|found| found.relevance) { (meter(relevance)) }
-            p.why {
-                code { (text(&table.table)) }
-                @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
-                ", utility " (format!("{:.2}", table.utility.total))
-            }
-            @if table.record {
-                p.why { "Cite: " (text(&table.citation)) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
-            }
-            p.why { (told(&table.reason)) }
-            @if let Some(join) = &evidence.join {
-                p.why {
-                    (text(&join.query_column)) " = " (text(&join.column)) " "
-                    (bar(join.containment, &format!("{:.0} % of the values", 100.0 * join.containment)))
-                }
-            }
-            @if let Some(union) = &evidence.union {
-                details {
-                    summary { (counted(union.alignment.len() as u64, "column")) " of the same meaning" }
-                    (grid("Columns of the same meaning", &["Yours", "Its", "Fit"].map(str::to_string), &union.alignment.iter().take(ALIGNED).map(|pair| {
-                        vec![(text(&pair.query_column), false), (text(&pair.column), false), (format!("{:.2}", pair.score), true)]
-                    }).collect::<Vec<_>>()))
-                }
-            }
-            @if let Some(forms) = forms {
-                div.row {
-                    @for (accepted, word) in [(true, "Accept"), (false, "Reject")] {
-                        form method="post" action={ "/sessions/" (forms.session.id) "/choose" } {
-                            (forms.fields())
-                            input type="hidden" name="table" value=(percent_encoded(&table.table));
-                            input type="hidden" name="accepted" value=(accepted);
-                            button.quiet aria-label={ (word) " " (text(&table.title)) } { (word) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What was asked for, each with a button that takes it away.
-fn memory(forms: &Forms<'_>) -> Markup {
-    let session = forms.session;
-    html! {
-        @if !session.demands.is_empty() {
-            h2 { "Remembered" }
-            ul.chips {
-                @for (place, demand) in session.demands.iter().enumerate() {
-                    @let said = text(&demand_line(demand));
-                    li {
-                        form method="post" action={ "/sessions/" (session.id) "/forget" } {
-                            (forms.fields())
-                            input type="hidden" name="demand" value=(place + 1);
-                            span { (said) } button aria-label={ "Forget " (said) } { "×" }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A share as a bar, with its words.
-pub fn bar(share: f64, words: &str) -> Markup {
-    let width = (100.0 * share.clamp(0.0, 1.0)).round();
-    html! {
-        svg.bar width="100" height="10" role="img" aria-label=(words) viewBox="0 0 100 10" {
-            rect.track width="100" height="10" rx="3" {}
-            rect width=(width) height="10" rx="3" {}
-        }
-        " " (words)
-    }
-}
-
-fn steps(forms: &Forms<'_>) -> Markup {
-    let session = forms.session;
-    html! {
-        @if !session.steps.is_empty() {
-            h2 { "Operations that were run" }
-            ol.cards {
-                @for step in &session.steps {
-                    li {
-                        strong { (step.plan.kind().name()) } ": " (counted(step.rows, "row")) ", "
-                        (counted(step.columns.len() as u64, "column"))
-                        @if step.undone { " – taken back" } @else {
-                            @let address = format!("/api/v1/sessions/{}/result?step={}&format=", session.id, step.number);
-                            div.row {
-                                a.button href={ "/sessions/" (session.id) "/result?step=" (step.number) } { "Look at result " (step.number) }
-                                a.button href={ (address) "csv" } { "Download step " (step.number) " as CSV" }
-                                a.button href={ (address) "parquet" } { "as Parquet" }
-                            }
-                        }
-                        details { summary { "SQL" } pre { (step.sql) } }
-                    }
-                }
-            }
-            div.row {
-                @if session.steps.iter().any(|step| !step.undone) {
-                    a.button href={ "/sessions/" (session.id) "/preview" } { "Change its steps" }
-                    form method="post" action={ "/sessions/" (session.id) "/undo" } {
-                        (forms.fields())
-                        button { "Take the latest operation back" }
-                    }
-                }
-                @if session.steps.last().is_some_and(|step| step.undone) {
-                    form method="post" action={ "/sessions/" (session.id) "/redo" } {
-                        (forms.fields())
-                        button { "Make the operation again that was taken back last" }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Forgets something that was asked for.
-pub async fn forget(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Form(of): Form<Forgotten>,
-) -> Result<Redirect, Fault> {
-    let revision = (id.clone(), Some(of.revision));
-    app.change(&visitor.user, revision, LOOK, move |_, _, session| actions::forget(session, of.demand)).await?;
-    Ok(back(&id))
+/// To a place of a conversation, such as `#results`.
+pub fn to_place(id: &str, place: &str) -> Response {
+    Redirect::to(&format!("/sessions/{}{place}", percent_encoded(id))).into_response()
 }
 
 /// The next turn.
@@ -326,14 +280,54 @@ pub async fn ask(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(asked): Form<Asked>,
-) -> Result<Redirect, Fault> {
+) -> Result<Response, Fault> {
+    let typed = asked.text.clone();
+    if let Some(command) = command(&typed) {
+        return carried_out(&app, &visitor, &id, asked.revision, command, &typed).await;
+    }
     let turn = Turn { text: asked.text, ..Turn::default() };
     let of = (id.clone(), Some(asked.revision));
     let asked = app.change(&visitor.user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn));
-    let (answer, session) = asked.await?;
-    app.counted(&visitor.user, answer);
-    keep_shown(&app, &session);
-    Ok(back(&id))
+    let asked = asked.await.map(|(answer, session)| {
+        keep_shown(&app, &session);
+        (app.counted(&visitor.user, answer), session)
+    });
+    let to = |_: &_, session: &Session| format!("#answer-{}", session.next_turn() - 1);
+    after(&app, &visitor, &id, asked, to, &typed).await
+}
+
+/// A command of the REPL that was typed as a request.
+async fn carried_out(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    revision: u64,
+    command: Command,
+    typed: &str,
+) -> Result<Response, Fault> {
+    let told = match command {
+        Command::Undo { again } => return step_back(app, visitor, id, revision, again, typed).await,
+        Command::Memory => return Ok(to_place(id, "#memory")),
+        Command::Remember(role, value) => {
+            return memory::remember(app, visitor, id, revision, (role, value), typed).await;
+        }
+        Command::Run(number) => {
+            let (session, _) = opened(app, visitor, id.to_string()).await?;
+            let latest = session.latest().and_then(|turn| Some((turn.number, turn.recommendation.as_ref()?)));
+            let runnable = latest.and_then(|(turn, answer)| {
+                let first = || answer.worth_showing().position(|operation| operation.runnable.is_some());
+                Some((turn, number.or_else(|| Some(first()? + 1))?))
+            });
+            match runnable {
+                Some((turn, number)) => {
+                    return Ok(to_place(id, &format!("/preview?turn={turn}&operation={number}")));
+                }
+                None => "the latest answer has no operation that can be run".to_string(),
+            }
+        }
+        Command::Told(told) => told,
+    };
+    page_with_problem(app, visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
 }
 
 /// Keeps what the latest turn of `session` shows, where that is allowed.
@@ -350,7 +344,7 @@ pub async fn choose(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(chosen): Form<Chosen>,
-) -> Result<Redirect, Fault> {
+) -> Result<Response, Fault> {
     let of = (id.clone(), Some(chosen.revision));
     let accepted = chosen.accepted;
     let done = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
@@ -363,11 +357,16 @@ pub async fn choose(
         }
         Ok(table)
     });
-    let (table, session) = done.await?;
-    if let Some(log) = app.usage.as_ref().filter(|_| accepted) {
-        log.add(&usage::answer_of(&session), Did::Accepted, [table]);
+    let done = done.await;
+    if let (Some(log), Ok((table, session))) = (app.usage.as_ref().filter(|_| accepted), &done) {
+        log.add(&usage::answer_of(session), Did::Accepted, [table.clone()]);
     }
-    Ok(back(&id))
+    let to = |table: &String, session: &Session| {
+        let shown = session.latest().and_then(|turn| turn.tables.iter().position(|id| id == table));
+        let place = shown.map(|place| format!("#table-{}", place + 1)).unwrap_or_default();
+        format!("?chose={}{place}", percent_encoded(table))
+    };
+    after(&app, &visitor, &id, done, to, "").await
 }
 
 /// Takes the latest operation back.
@@ -376,8 +375,8 @@ pub async fn undo(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Of>,
-) -> Result<Redirect, Fault> {
-    step_back(&app, visitor, id, of, false).await
+) -> Result<Response, Fault> {
+    step_back(&app, &visitor, &id, of.revision, false, "").await
 }
 
 /// Makes the operation again that was taken back last.
@@ -386,17 +385,35 @@ pub async fn redo(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Of>,
-) -> Result<Redirect, Fault> {
-    step_back(&app, visitor, id, of, true).await
+) -> Result<Response, Fault> {
+    step_back(&app, &visitor, &id, of.revision, true, "").await
 }
 
-async fn step_back(app: &App, visitor: Visitor, id: String, of: Of, again: bool) -> Result<Redirect, Fault> {
-    let of = (id.clone(), Some(of.revision));
-    app.change(&visitor.user, of, LOOK, move |_, _, session| actions::undo(session, again)).await?;
-    Ok(back(&id))
+async fn step_back(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    revision: u64,
+    again: bool,
+    typed: &str,
+) -> Result<Response, Fault> {
+    let of = (id.to_string(), Some(revision));
+    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| {
+        Ok(session.step_back(again)?.number)
+    });
+    let to = |number: &usize, _: &Session| format!("?back={number}#result-{number}");
+    after(app, visitor, id, moved.await, to, typed).await
 }
 
-/// To the end of the conversation.
-pub fn back(id: &str) -> Redirect {
-    Redirect::to(&format!("/sessions/{}#next", percent_encoded(id)))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_read_from_the_address() {
+        let done = |besides: Besides| besides.done();
+        assert_eq!(done(Besides::default()), Done::Nothing);
+        assert!(done(Besides { chose: Some("a".into()), ..Besides::default() }).is_about("a"));
+        assert_eq!(done(Besides { again: Some(2), ..Besides::default() }), Done::AlreadyRan(2));
+    }
 }

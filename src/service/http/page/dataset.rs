@@ -10,8 +10,9 @@ use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conversation::bar;
-use super::layout::{Fault, Visitor, grid, page as whole, text};
+use super::answer::bar;
+use super::fault::Fault;
+use super::layout::{Visitor, grid, page as whole, text};
 use crate::service::http::actions;
 use crate::service::http::app::{App, READ};
 use crate::service::http::chart::histogram;

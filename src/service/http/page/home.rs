@@ -3,61 +3,96 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conversation::{answer, keep_shown};
-use super::layout::{Fault, Form, Visitor, page as whole, text};
+use super::answer::answer;
+use super::command::{Command, command};
+use super::conversation::{keep_shown, to_place};
+use super::fault::{Fault, alert, nearest};
+use super::layout::{Form, Visitor, page as whole, text, typed};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::http::endpoint::Query;
+use crate::service::http::refusal::Refusal;
 use crate::service::http::users::Rights;
+use crate::service::percent::percent_encoded;
+use lakeward::LakeIndex;
+use lakeward_agent::recommend::fit;
 use lakeward_agent::session::{SessionState, SessionSummary};
+use lakeward_core::error::Result as Outcome;
 use lakeward_core::text::counted;
+use lakeward_lake::profile::ColumnProfile;
 
+/// Examples, and tables that are looked at for them.
+const EXAMPLES: usize = 3;
+const LOOKED_AT: usize = 16;
+/// Most groups of an example.
+const MOST_GROUPS: u64 = 60;
 /// Conversations that are listed.
 const LISTED: usize = 30;
 
-/// A request.
-#[derive(Deserialize)]
-pub struct Asked {
+/// What the fields are filled with.
+#[derive(Default, Deserialize)]
+pub struct Filled {
+    #[serde(default)]
     text: String,
     #[serde(default)]
     table: String,
 }
 
-/// The table that a request is to start from.
-#[derive(Deserialize)]
-pub struct From {
-    #[serde(default)]
-    table: String,
+/// The page.
+pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(filled): Query<Filled>) -> Result<Markup, Fault> {
+    shown(&app, &visitor, &filled, None).await
 }
 
-/// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(from): Query<From>) -> Result<Markup, Fault> {
-    let (name, tables, sessions) = app
+/// The page with what could not be done, and with what was typed.
+async fn page_with_problem(app: &App, visitor: &Visitor, filled: Filled, problem: Refusal) -> Result<Response, Fault> {
+    match shown(app, visitor, &filled, Some(&problem)).await {
+        Ok(page) => Ok((problem.status, page).into_response()),
+        Err(_) => Err(problem.into()),
+    }
+}
+
+async fn shown(app: &App, visitor: &Visitor, filled: &Filled, problem: Option<&Refusal>) -> Result<Markup, Fault> {
+    let (name, tables, sessions, examples) = app
         .work(&visitor.user, LOOK, |lake, _| {
             let index = lake.index();
-            Ok((index.manifest().lake.clone(), index.len(), lake.sessions().list()?))
+            Ok((index.manifest().lake.clone(), index.len(), lake.sessions().list()?, examples(index)?))
         })
         .await?;
+    let with_table = |name: &str| {
+        let address = format!("/?text={}&table={}", percent_encoded(&filled.text), percent_encoded(name));
+        html! { a.button href=(address) { (text(name)) } }
+    };
     Ok(whole(
         "Ask",
-        Some(&visitor),
+        Some(visitor),
         &html! {
             h1 { "What do you want to do?" }
+            @if let Some(told) = problem.map(Refusal::told) { (alert(&told)) (nearest(&told, with_table)) }
             form.ask method="post" action="/ask" data-wait="Looking for tables" {
                 (visitor.field())
                 label for="text" { "Your task or question, in your own words" }
-                textarea id="text" name="text" rows="3" required maxlength="4000" {}
+                textarea id="text" name="text" rows="3" required maxlength="4000" autofocus { (typed(&filled.text)) }
                 label for="table" { "The table you start from, if you have one" }
-                input id="table" name="table" type="text" value=(text(&from.table)) maxlength="600";
+                input id="table" name="table" type="text" value=(text(&filled.table)) maxlength="600";
                 p { button.main { "Ask" } }
             }
             p.why {
                 "The lake " strong { (text(&name)) } " has " (counted(tables as u64, "dataset")) ": "
-                a href="/search" { "search it by words" } " or " a href="/map" { "look at its map" } "."
+                a href="/search" { "search or list them" } " or " a href="/map" { "look at their map" } "."
+            }
+            @if !examples.is_empty() {
+                h2 { "For example" }
+                ul { @for example in &examples {
+                    li {
+                        a href={ "/?text=" (percent_encoded(&example.text)) "&table=" (percent_encoded(&example.table)) } { (text(&example.text)) }
+                        span.why { ", starting from " (text(&example.title)) }
+                    }
+                } }
             }
             @if !sessions.is_empty() {
                 h2 { "Conversations" }
@@ -65,6 +100,41 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(from): Qu
             }
         },
     ))
+}
+
+/// A request that tables of this lake can answer.
+struct Example {
+    text: String,
+    table: String,
+    title: String,
+}
+
+/// Requests made of the columns and values of some tables.
+fn examples(index: &LakeIndex) -> Outcome<Vec<Example>> {
+    let every = (index.len() / LOOKED_AT).max(1);
+    let mut examples: Vec<Example> = Vec::new();
+    for table in index.tables().step_by(every).take(LOOKED_AT) {
+        if examples.len() == EXAMPLES {
+            break;
+        }
+        let dataset = index.dataset(table)?;
+        let Some(entry) = dataset.table() else { continue };
+        let columns = &entry.profile.columns;
+        let is_group = |column: &&ColumnProfile| fit::is_group(column) && (2..=MOST_GROUPS).contains(&column.distinct);
+        let group = columns.iter().find(is_group);
+        let measure = columns.iter().find(|column| fit::is_measure(column));
+        let text = match (examples.len(), group, measure) {
+            (0, Some(group), Some(measure)) => format!("the mean {} for each {}", measure.name, group.name),
+            (1, Some(group), _) => match group.top.first() {
+                Some((value, _)) => format!("only the rows where the {} is {value}", group.name),
+                None => continue,
+            },
+            (2, ..) if !entry.profile.keys.is_empty() => "tables to join with it".to_string(),
+            _ => continue,
+        };
+        examples.push(Example { text, table: dataset.id().as_str().to_string(), title: dataset.title().to_string() });
+    }
+    Ok(examples)
 }
 
 fn line(session: &SessionSummary) -> Markup {
@@ -79,15 +149,27 @@ fn line(session: &SessionSummary) -> Markup {
 }
 
 /// Answers a request: in a new conversation, for those who only read without one.
-pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): Form<Asked>) -> Result<Response, Fault> {
+pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): Form<Filled>) -> Result<Response, Fault> {
+    if let Some(command) = command(&asked.text) {
+        let told = match command {
+            Command::Told(told) => told,
+            _ => "there is no conversation yet that a command could be about: begin one in your own words".into(),
+        };
+        let problem = Refusal::new(StatusCode::BAD_REQUEST, told, None);
+        return page_with_problem(&app, &visitor, asked, problem).await;
+    }
     let table = Some(asked.table.trim().to_string()).filter(|table| !table.is_empty());
-    let turn = Turn { text: asked.text, table, ..Turn::default() };
+    let turn = Turn { text: asked.text.clone(), table, ..Turn::default() };
     if visitor.user.rights == Rights::Read {
         let found =
             app.work(&visitor.user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
-        let found = app.counted(&visitor.user, found.await?);
-        let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
-        return Ok(whole("Answer", Some(&visitor), &main).into_response());
+        return match found.await.map(|found| app.counted(&visitor.user, found)) {
+            Ok(found) => {
+                let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
+                Ok(whole("Answer", Some(&visitor), &main).into_response())
+            }
+            Err(problem) => page_with_problem(&app, &visitor, asked, problem).await,
+        };
     }
     let made = app.work(&visitor.user, READ, move |lake, stop| {
         let store = lake.sessions();
@@ -100,8 +182,12 @@ pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): For
         }
         asked.map(|answer| (answer, session))
     });
-    let (answer, session) = made.await?;
-    app.counted(&visitor.user, answer);
-    keep_shown(&app, &session);
-    Ok(Redirect::to(&format!("/sessions/{}", session.id)).into_response())
+    match made.await {
+        Ok((answer, session)) => {
+            app.counted(&visitor.user, answer);
+            keep_shown(&app, &session);
+            Ok(to_place(&session.id, "#answer-1"))
+        }
+        Err(problem) => page_with_problem(&app, &visitor, asked, problem).await,
+    }
 }

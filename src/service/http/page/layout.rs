@@ -1,14 +1,15 @@
-//! What all pages have in common: head, navigation, errors, forms with their token.
+//! What all pages have in common: head, navigation, forms with their token, tables.
 
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use maud::{DOCTYPE, Markup, html};
+use axum::response::IntoResponse;
+use maud::{DOCTYPE, Markup, Render, html};
 use serde::de::DeserializeOwned;
 
+use super::fault::Fault;
 use crate::service::http::app::App;
 use crate::service::http::guard::Proof;
 use crate::service::http::refusal::Refusal;
@@ -17,13 +18,20 @@ use lakeward_core::text::shown;
 
 /// Characters of a text.
 const TEXT: usize = 600;
+/// Characters of a request.
+const TYPED: usize = 4_000;
 
 /// Text of the lake, safe to show.
 pub fn text(text: &str) -> String {
     shown(text, TEXT)
 }
 
-/// The same with names, which stand in backticks, as code.
+/// What somebody has typed, safe to show in the box that it was typed in.
+pub fn typed(text: &str) -> String {
+    text.lines().map(|line| shown(line, TYPED)).collect::<Vec<_>>().join("\n")
+}
+
+/// Text of the lake with names, which stand in backticks, as code.
 pub fn told(said: &str) -> Markup {
     let said = text(said);
     let parts: Vec<&str> = said.split('`').collect();
@@ -106,40 +114,6 @@ async fn fields<T: DeserializeOwned>(
     axum::Form::<T>::from_request(request, app).await.map(|axum::Form(fields)| fields)
 }
 
-/// A refusal as a page.
-#[derive(Debug)]
-pub struct Fault(pub Refusal);
-
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
-        Self(refusal)
-    }
-}
-
-impl IntoResponse for Fault {
-    fn into_response(self) -> Response {
-        let (status, error) = (self.0.status, &self.0.document.error);
-        let page = page(
-            "Not done",
-            None,
-            &html! {
-                h1 { "This could not be done" }
-                p role="alert" { (text(&error.error)) }
-                @if let Some(hint) = &error.hint { p { (text(hint)) } }
-                p { a href="/" { "Back to the start" } }
-            },
-        );
-        let mut response = (status, page).into_response();
-        // Status and headers as programs get them.
-        for (name, value) in self.0.into_response().headers() {
-            if name == header::RETRY_AFTER || name == header::WWW_AUTHENTICATE {
-                response.headers_mut().insert(name, value.clone());
-            }
-        }
-        response
-    }
-}
-
 /// A whole page.
 pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
     html! {
@@ -178,7 +152,7 @@ pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
 }
 
 /// A table that is wider than the screen at times, which its frame then scrolls.
-pub fn grid(name: &str, heads: &[String], rows: &[Vec<(String, bool)>]) -> Markup {
+pub fn grid(name: &str, heads: &[impl Render], rows: &[Vec<(String, bool)>]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(name) {
             table {

@@ -6,7 +6,8 @@ use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Fault, Visitor, page as whole, text};
+use super::fault::Fault;
+use super::layout::{Visitor, page as whole, text};
 use crate::service::http::app::{App, READ};
 use crate::service::http::endpoint::Query;
 use crate::service::http::lake_map::{LakeMap, LinkKind, MapOf};
@@ -19,6 +20,8 @@ const WIDTH: f64 = 380.0;
 const GAP: f64 = 30.0;
 const HEAD: f64 = 34.0;
 const ROW: f64 = 22.0;
+/// Width of a letter, about: lines end behind titles.
+const LETTER: f64 = 6.6;
 /// Characters of a title.
 const TITLE: usize = 44;
 /// Sizes in percent.
@@ -61,6 +64,10 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Quer
             p.why {
                 (counted(map.tables.len() as u64, "dataset")) " of " (map.total) " by topic; lines say what can be joined (solid) or appended (dashed), "
                 "the stronger the better it fits."
+                @if map.tables.len() < map.total {
+                    " To see others, say what they are about or name one of them below, or go through "
+                    a href="/search" { "the list of all" } "."
+                }
                 @if map.unread > 0 { " Of " (map.unread) " the links are not known yet: load the page again, or they are too large to be read for a map." }
             }
             (filter(&of, least, zoom))
@@ -132,9 +139,11 @@ fn drawing(map: &LakeMap, zoom: u32) -> Markup {
                 @for (place, table) in map.tables.iter().enumerate() {
                     @let [x, y] = places[place];
                     a.node href={ "/table?id=" (percent_encoded(&table.table)) } data-node=(place) aria-label=(spoken(map, place)) {
+                        @let title = shown(&table.title, TITLE);
                         rect.hit x=(x - 10.0) y=(y - ROW / 2.0) width=(WIDTH - 12.0) height=(ROW) {}
+                        rect.behind x=(x + 11.0) y=(y - ROW / 2.0 + 2.0) width=(title.chars().count() as f64 * LETTER + 6.0) height=(ROW - 4.0) rx="3" {}
                         circle cx=(x) cy=(y) r=(radius(table.rows)) {}
-                        text x=(x + 14.0) y=(y + 4.5) { (shown(&table.title, TITLE)) }
+                        text x=(x + 14.0) y=(y + 4.5) { (title) }
                     }
                 }
             }

@@ -2,15 +2,22 @@
 //!
 //! maud escapes every text; [`text`] also takes out what could hide or reorder it.
 
+mod answer;
+mod command;
 mod conversation;
 mod dataset;
 mod edit;
+mod edit_fields;
+mod fault;
+mod fresh;
 mod home;
 mod layout;
 mod login;
 mod map;
+mod memory;
 mod preview;
 mod result;
+mod results;
 mod search;
 
 use std::sync::Arc;
@@ -20,7 +27,9 @@ use axum::routing::{get, post};
 
 use super::app::App;
 
+pub use fault::{as_page, as_pages, shows_pages};
 pub use layout::text;
+pub use login::unknown_user;
 
 /// The routes of the page.
 pub fn routes() -> Router<Arc<App>> {
@@ -39,7 +48,8 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/sessions/{id}/choose", post(conversation::choose))
         .route("/sessions/{id}/preview", get(preview::page).post(preview::edited))
         .route("/sessions/{id}/result", get(result::page))
-        .route("/sessions/{id}/forget", post(conversation::forget))
+        .route("/sessions/{id}/forget", post(memory::forget))
+        .route("/sessions/{id}/demand", post(memory::demand))
         .route("/sessions/{id}/run", post(preview::run))
         .route("/sessions/{id}/undo", post(conversation::undo))
         .route("/sessions/{id}/redo", post(conversation::redo))

@@ -3,31 +3,52 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::response::Redirect;
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::conversation::back;
-use super::edit;
-use super::layout::{Fault, Form, Visitor, grid, page as whole, text, told};
+use super::conversation::{after, to_place};
+use super::edit::{self, Choices, Sent};
+use super::fault::{Fault, alert, nearest};
+use super::fresh::{Fresh, FreshColumns};
+use super::layout::{Form, Visitor, grid, page as whole, text, told};
 use crate::service::http::actions::{self, What};
-use crate::service::http::app::{App, READ, RUN};
+use crate::service::http::app::{App, LOOK, READ, RUN};
 use crate::service::http::endpoint::Query;
+use crate::service::http::refusal::Refusal;
+use crate::service::query_context;
 use lakeward::usage::{self, Did};
-use lakeward::{Plan, Session};
+use lakeward::{Lakeward, Plan, Session};
+use lakeward_agent::execution;
+use lakeward_agent::session::transcript::input_name;
 use lakeward_core::error::{Error, Result as Outcome};
+use lakeward_core::plan::{Condition, Edit, Step};
 use lakeward_core::request::Input;
 use lakeward_core::text::counted;
 use lakeward_operate::PlanPreview;
 
 /// Columns of the sample.
 const COLUMNS: usize = 30;
+/// Names of new columns in a heading.
+const NAMED: usize = 3;
+/// Tables that a step is offered to take in.
+const TABLES: usize = 150;
 
-/// The operation that is meant; the working table as it is without one.
+/// The operation that is meant and the turn whose answer has it; the working table as it is without one.
 #[derive(Deserialize)]
 pub struct Operation {
     operation: Option<usize>,
+    turn: Option<usize>,
+}
+
+/// A plan with what there is to know of it.
+struct Previewed {
+    preview: PlanPreview,
+    plan: Plan,
+    session: Session,
+    fresh: FreshColumns,
+    choices: Choices,
 }
 
 /// The page of an operation.
@@ -37,65 +58,169 @@ pub async fn page(
     Path(id): Path<String>,
     Query(of): Query<Operation>,
 ) -> Result<Markup, Fault> {
-    let number = of.operation;
-    let plan = move |lake: &_, session: &Session| match number {
-        Some(_) => actions::plan(lake, session, What { operation: number, ..What::default() }),
+    let Operation { operation, turn } = of;
+    let plan = move |lake: &Lakeward, session: &Session| match operation {
+        Some(number) => actions::operation(lake, session, turn, number),
         None => session.plan().ok_or_else(|| Error::Usage("there is no working table to change yet".into())),
     };
-    let title = number.map_or("The working table".to_string(), |number| format!("Operation {number}"));
-    shown(&app, &visitor, id, &title, plan).await
+    let found = previewed(&app, &visitor, id, plan).await?;
+    let latest = found.session.latest().map(|turn| turn.number);
+    let stale = turn.filter(|turn| operation.is_some() && latest != Some(*turn)).map(|turn| {
+        html! {
+            p.warn role="status" {
+                "This is operation " (operation.unwrap_or_default()) " of answer " (turn) ". The conversation has gone on since: "
+                a href={ "/sessions/" (found.session.id) "#answer-" (latest.unwrap_or_default()) } { "see its latest answer" } "."
+            }
+        }
+    });
+    let title = operation.map_or("The working table".to_string(), |number| format!("Operation {number}"));
+    let how = if operation.is_some() { heading(&found) } else { "how it is made".to_string() };
+    Ok(shown(&visitor, &found, &format!("{title}: {how}"), &stale.unwrap_or_default(), &[]))
 }
 
-/// The page of a plan with a change.
+/// The page of a plan with a change; of the plan before it, with what was typed, if it cannot be changed so.
 pub async fn edited(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Form(fields): Form<Vec<(String, String)>>,
-) -> Result<Markup, Fault> {
-    let plan = move |lake: &_, session: &Session| {
-        actions::plan(lake, session, What { plan: Some(edit::edited(&fields)?), ..What::default() })
+    Form(sent): Form<Vec<(String, String)>>,
+) -> Result<Response, Fault> {
+    let fields = sent.clone();
+    let changed = move |lake: &Lakeward, _: &Session| {
+        actions::plan(lake, &lake.new_session(), What { plan: Some(edit::edited(&fields)?), ..What::default() })
     };
-    shown(&app, &visitor, id, "Changed operation", plan).await
+    let problem = match previewed(&app, &visitor, id.clone(), changed).await {
+        Ok(found) => {
+            let title = format!("Changed operation: {}", heading(&found));
+            return Ok(shown(&visitor, &found, &title, &html! {}, &[]).into_response());
+        }
+        Err(problem) => problem,
+    };
+    let fields = sent.clone();
+    let before = move |lake: &Lakeward, _: &Session| {
+        actions::plan(lake, &lake.new_session(), What { plan: Some(edit::plan(&fields)?), ..What::default() })
+    };
+    let Ok(found) = previewed(&app, &visitor, id, before).await else { return Err(problem.into()) };
+    let told = problem.told();
+    let (address, common) = form_of(&visitor, &found);
+    let instead = |name: &str| {
+        let typed = told.unknown.as_ref().map_or("", |(typed, _)| typed);
+        edit::instead(&address, &common, &sent, typed, name)
+    };
+    let told = html! { (alert(&told)) (nearest(&told, instead)) };
+    Ok((problem.status, shown(&visitor, &found, "Not changed: the operation before", &told, &sent)).into_response())
 }
 
-async fn shown(
+async fn previewed(
     app: &App,
     visitor: &Visitor,
     id: String,
-    title: &str,
-    plan: impl FnOnce(&lakeward::Lakeward, &Session) -> Outcome<Plan> + Send + 'static,
-) -> Result<Markup, Fault> {
+    plan: impl FnOnce(&Lakeward, &Session) -> Outcome<Plan> + Send + 'static,
+) -> Result<Previewed, Refusal> {
     let found = app.work(&visitor.user, READ, move |lake, stop| {
         let session = lake.sessions().open(&id)?;
         let plan = plan(lake, &session)?;
-        Ok((actions::preview(lake, stop, &session, &plan)?, plan, session))
+        let preview = actions::preview(lake, stop, &session, &plan)?;
+        let context = query_context(lake, stop)?;
+        execution::connect(&context, &lake.sessions(), &session)?;
+        let names = preview.columns.iter().map(|column| column.name.clone()).collect();
+        let before = match session.working() {
+            Some(Input::Step(number)) => session.step(number).filter(|step| step.plan != plan),
+            _ => None,
+        };
+        let fresh = FreshColumns::of(&context, before, &plan, names)?;
+        let choices = Choices::of(&context, &plan, offered_tables(lake, &session)?);
+        Ok(Previewed { preview, plan, session, fresh, choices })
     });
-    let (preview, plan, session) = found.await?;
+    found.await
+}
+
+/// Tables that a step may take in instead: those of the latest answer, then others of the lake.
+fn offered_tables(lake: &Lakeward, session: &Session) -> Outcome<Vec<String>> {
+    let mut tables = session.latest().map(|turn| turn.tables.clone()).unwrap_or_default();
+    let index = lake.index();
+    for table in index.tables().take(TABLES) {
+        let id = index.id(table)?;
+        if tables.len() < TABLES && !tables.iter().any(|known| known == id) {
+            tables.push(id.to_string());
+        }
+    }
+    Ok(tables)
+}
+
+/// What a plan does, in the names of the columns that it brings, else in numbers.
+fn heading(found: &Previewed) -> String {
+    let (preview, fresh) = (&found.preview, &found.fresh);
+    let (added, new) = (fresh.added(), fresh.new_steps.min(found.plan.relation.steps.len()));
+    let steps = &found.plan.relation.steps[found.plan.relation.steps.len() - new..];
+    let computes = steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
+    if !added.is_empty() {
+        let verb = if computes { "computes" } else { "adds" };
+        let more = added.len().saturating_sub(NAMED);
+        let mut names: Vec<String> = added.iter().take(NAMED).map(|name| text(name)).collect();
+        names.extend((more > 0).then(|| format!("{more} more")));
+        let last = names.pop().unwrap_or_default();
+        return if names.is_empty() { format!("{verb} {last}") } else { format!("{verb} {} and {last}", names.join(", ")) };
+    }
+    let columns = preview.columns.len();
+    match () {
+        () if columns < fresh.before => format!("keeps {columns} of {}", counted(fresh.before as u64, "column")),
+        () if preview.rows_out < preview.rows_in => {
+            format!("{} of {}", preview.rows_out, counted(preview.rows_in, "row"))
+        }
+        () => counted(preview.rows_out, "row"),
+    }
+}
+
+/// What a remedy does, as the words of a button.
+fn remedied(edit: &Edit) -> String {
+    match edit {
+        Edit::Remove { step } => format!("Take step {step} out"),
+        Edit::Replace { with, .. } => format!("Put it right: {}", text(&with.to_string())),
+        Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => format!("Leave out: {}", text(&totals.to_string())),
+        Edit::Add { step, .. } => format!("Add a step: {}", text(&step.to_string())),
+        _ => "Put it right".into(),
+    }
+}
+
+/// The address of the forms that change a plan, and the fields that all have.
+fn form_of(visitor: &Visitor, found: &Previewed) -> (String, Markup) {
     let common = html! {
         (visitor.field())
-        input type="hidden" name="revision" value=(session.revision);
-        (edit::field(&plan))
+        input type="hidden" name="revision" value=(found.session.revision);
+        (edit::field(&found.plan))
     };
-    let address = format!("/sessions/{}/preview", session.id);
-    Ok(whole(
+    (format!("/sessions/{}/preview", found.session.id), common)
+}
+
+fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup, sent: &Sent) -> Markup {
+    let Previewed { preview, plan, session, fresh, choices } = found;
+    let (address, common) = form_of(visitor, found);
+    whole(
         title,
         Some(visitor),
         &html! {
             p { a href={ "/sessions/" (session.id) } { "← Conversation" } }
-            h1 { (title) ": what it would do" }
+            h1 { (title) }
+            (told_first)
             ol.flow {
-                li { strong { (text(&lakeward_agent::session::transcript::input_name(&plan.relation.source))) } ": " (counted(preview.rows_in, "row")) }
+                li { strong { (text(&input_name(&plan.relation.source))) } ": " (counted(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
                         (told(&step.does))
                         @if let Some(rows) = step.rows { " → " strong { (counted(rows, "row")) } }
                         @for fact in &step.facts { p.why { (told(fact)) } }
-                        @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place + 1, step)) }
+                        @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place, step, choices, sent)) }
                     }
                 }
             }
-            @for warning in &preview.warnings { p.warn { "Step " (warning.step) ": " (told(&warning.text)) } }
+            (choices.lists())
+            @for warning in &preview.warnings {
+                div.warn {
+                    p { "Step " (warning.step) ": " (told(&warning.text)) }
+                    @if let Some(edit) = &warning.remedy { (edit::remedy(&address, &common, edit, &remedied(edit))) }
+                }
+            }
             @match &preview.stopped {
                 Some(reason) => p.warn role="alert" { "Not run as it stands: " (told(reason)) },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait="Running" {
@@ -103,44 +228,60 @@ async fn shown(
                     button.main { "Run it: " (counted(preview.rows_out, "row")) ", " (counted(preview.columns.len() as u64, "column")) }
                 },
             }
-            (sample(&preview))
+            (sample(preview, fresh))
             details { summary { "SQL" } pre { (preview.sql) } }
         },
-    ))
+    )
 }
 
-fn sample(preview: &PlanPreview) -> Markup {
+fn sample(preview: &PlanPreview, fresh: &FreshColumns) -> Markup {
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(value) => text(value),
         other => text(&other.to_string()),
     };
-    let heads: Vec<String> = preview.columns.iter().take(COLUMNS).map(|column| text(&column.name)).collect();
-    let row = |row: &Vec<Value>| row.iter().take(COLUMNS).map(|value| (cell(value), value.is_number())).collect();
+    let shown = || fresh.shown.iter().take(COLUMNS);
+    let heads: Vec<Markup> = shown().map(Fresh::head).collect();
+    let row = |row: &Vec<Value>| {
+        shown().filter_map(|column| row.get(column.place)).map(|value| (cell(value), value.is_number())).collect()
+    };
     let rows: Vec<Vec<(String, bool)>> = preview.sample.iter().map(row).collect();
     html! { @if !rows.is_empty() { (grid("First rows", &heads, &rows)) } }
 }
 
-/// Runs the plan.
+/// Runs the plan; whoever sends it again is led to its result.
 pub async fn run(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Form(fields): Form<Vec<(String, String)>>,
-) -> Result<Redirect, Fault> {
-    let revision = fields.iter().find(|(name, _)| name == "revision").and_then(|(_, value)| value.parse().ok());
+    Form(sent): Form<Vec<(String, String)>>,
+) -> Result<Response, Fault> {
+    let revision = sent.iter().find(|(name, _)| name == "revision").and_then(|(_, value)| value.parse().ok());
+    let fields = sent.clone();
     let ran = app.change(&visitor.user, (id.clone(), revision), RUN, move |lake, stop, session| {
         let what = What { plan: Some(edit::plan(&fields)?), ..What::default() };
         let plan = actions::plan(lake, session, what)?;
         actions::run(lake, stop, session, &plan).map(|_| plan)
     });
-    let (plan, session) = ran.await?;
-    if let Some(log) = &app.usage {
+    let ran = ran.await;
+    if let (Some(log), Ok((plan, session))) = (&app.usage, &ran) {
         let tables = plan.inputs().into_iter().filter_map(|input| match input {
             Input::Table(id) => Some(id.clone()),
             Input::File(_) | Input::Step(_) => None,
         });
-        log.add(&usage::answer_of(&session), Did::Ran, tables);
+        log.add(&usage::answer_of(session), Did::Ran, tables);
     }
-    Ok(back(&id))
+    if let (Err(_), Ok(plan)) = (&ran, edit::plan(&sent)) {
+        let name = id.clone();
+        let known = app.work(&visitor.user, LOOK, move |lake, _| {
+            let session = lake.sessions().open(&name)?;
+            let steps = session.steps.iter().rev();
+            Ok(steps.filter(|step| !step.undone && step.plan == plan).map(|step| step.number).next())
+        });
+        if let Ok(Some(number)) = known.await {
+            return Ok(to_place(&id, &format!("?again={number}#result-{number}")));
+        }
+    }
+    let to = |_: &Plan, session: &Session| format!("?ran={0}#result-{0}", session.steps.len());
+    after(&app, &visitor, &id, ran, to, "").await
 }

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use axum::extract::State;
 use maud::{Markup, html};
 
-use super::conversation::meter;
-use super::layout::{Fault, Visitor, page as whole, text, told};
+use super::answer::meter;
+use super::fault::Fault;
+use super::layout::{Visitor, page as whole, text, told};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
 use crate::service::http::endpoint::Query;
 use crate::service::percent::{percent_decoded, percent_encoded};
 use lakeward::documents::Document;
 use lakeward::usage;
-use lakeward::{Lakeward, SearchAnswer};
+use lakeward::{LakeIndex, Lakeward, SearchAnswer};
 use lakeward_core::error::Result as Outcome;
 use lakeward_core::role::Role;
 use lakeward_core::text::counted;
@@ -23,6 +24,8 @@ use lakeward_search::RankingWeights;
 /// Answers that are shown, and answers whose facets are counted.
 const SHOWN: usize = 10;
 const COUNTED: usize = 200;
+/// Datasets of a page of the list of all.
+const LISTED: usize = 50;
 /// Roles with facets, and values of one.
 const ROLES: usize = 6;
 const VALUES: usize = 8;
@@ -52,6 +55,11 @@ pub async fn page(
         }
         false => None,
     };
+    let from = fields.iter().find(|(name, _)| name == "from").and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    let all = match asked {
+        true => None,
+        false => Some(app.work(&visitor.user, LOOK, move |lake, _| listed(lake.index(), from)).await?),
+    };
     let seen = format!("{drawn:016x}");
     if let (Some(log), Some((document, found, rankings))) = (&app.usage, &found) {
         let left = found.iter().filter(|it| has_all(it, &chosen)).take(SHOWN).map(|(answer, _)| answer.table.clone());
@@ -68,8 +76,42 @@ pub async fn page(
                 @if let Some((_, found, _)) = &found { (facets(found, &chosen)) }
             }
             @if let Some((document, found, _)) = &found { (answers(document, found, &chosen, &seen)) }
+            @if let Some((rows, all)) = &all { (list(rows, from, *all)) }
         },
     ))
+}
+
+/// A dataset of the list of all: its id, its title, its rows.
+type Listed = (String, String, Option<u64>);
+
+/// Some datasets of the lake from the place `from` on, and how many there are.
+fn listed(index: &LakeIndex, from: usize) -> Outcome<(Vec<Listed>, usize)> {
+    let row = |table| {
+        let dataset = index.dataset(table)?;
+        let rows = dataset.table().map(|table| table.profile.rows);
+        Ok((dataset.id().as_str().to_string(), dataset.title().to_string(), rows))
+    };
+    Ok((index.tables().skip(from).take(LISTED).map(row).collect::<Outcome<_>>()?, index.len()))
+}
+
+/// All datasets, a page at a time.
+fn list(rows: &[Listed], from: usize, all: usize) -> Markup {
+    html! {
+        h2 { "All " (counted(all as u64, "dataset")) }
+        @if all > rows.len() {
+            nav.row aria-label="Datasets" {
+                @if from > 0 { a.button href={ "/search?from=" (from.saturating_sub(LISTED)) } { "Previous" } }
+                span { @if rows.is_empty() { "There are only " (all) "." } @else { (from + 1) " to " (from + rows.len()) } }
+                @if from + rows.len() < all && !rows.is_empty() { a.button href={ "/search?from=" (from + LISTED) } { "Next" } }
+            }
+        }
+        ul.plain { @for (id, title, rows) in rows {
+            li {
+                a href={ "/table?id=" (percent_encoded(id)) } { (text(title)) } " " code { (text(id)) }
+                span.why { @if let Some(rows) = rows { ", " (counted(*rows, "row")) } @else { " (catalogue record)" } }
+            }
+        } }
+    }
 }
 
 /// The answers with their facets; with another ranking and random bits, the best are those of both, and which one put each.
@@ -162,7 +204,10 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, 
     let left: Vec<&Found> = found.iter().filter(|it| has_all(it, chosen)).collect();
     html! {
         h2 { (counted(left.len().min(SHOWN) as u64, "table")) @if left.len() > SHOWN { ", the best of " (left.len()) } }
-        @if document.nothing_found { p.warn { "Nothing in the lake seems to answer this; these are but the nearest." } }
+        @if document.nothing_found {
+            p.warn { "Nothing in the lake seems to answer this" @if !left.is_empty() { "; these are but the nearest" } "." }
+        }
+        @if left.iter().any(|(answer, _)| answer.relevance.is_some()) { p.why { "Per cent: the probability that a table serves." } }
         ol.cards.answers {
             @for (answer, _) in left.iter().take(SHOWN) {
                 li {

@@ -1,0 +1,154 @@
+//! What is remembered of what was asked for: shown beside the latest answer, taken away, and added.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::conversation::{self, Forms};
+use super::fault::Fault;
+use super::layout::{Form, Visitor, text};
+use crate::service::http::actions;
+use crate::service::http::app::{App, LOOK};
+use lakeward_agent::session::transcript::demand_line;
+use lakeward_core::request::Demand;
+use lakeward_core::role::Role;
+
+/// Respects that are offered for a new demand; others can be written.
+const OFFERED: [Role; 12] = [
+    Role::Topic,
+    Role::Place,
+    Role::Period,
+    Role::Grain,
+    Role::Column,
+    Role::Subject,
+    Role::Source,
+    Role::Frequency,
+    Role::Published,
+    Role::Format,
+    Role::Licence,
+    Role::Dimension,
+];
+
+/// The number of a demand, from 1.
+#[derive(Deserialize)]
+pub struct Forgotten {
+    demand: usize,
+    revision: u64,
+}
+
+/// A demand.
+#[derive(Deserialize)]
+pub struct Demanded {
+    role: String,
+    value: String,
+    revision: u64,
+}
+
+/// What was asked for, each with a button that takes it away; a form for more; and what the latest answer does not know of yet.
+pub fn memory(forms: &Forms<'_>) -> Markup {
+    let session = forms.session;
+    html! {
+        div.memory id="memory" tabindex="-1" role="group" aria-label="Remembered" {
+            @if !session.demands.is_empty() {
+                ul.chips {
+                    li.why { "Remembered:" }
+                    @for (place, demand) in session.demands.iter().enumerate() {
+                        @let said = text(&demand_line(demand));
+                        li {
+                            form method="post" action={ "/sessions/" (session.id) "/forget" } {
+                                (forms.fields())
+                                input type="hidden" name="demand" value=(place + 1);
+                                span { (said) } button aria-label={ "Forget " (said) } { "×" }
+                            }
+                        }
+                    }
+                }
+            }
+            (changed(forms))
+            details {
+                summary { "Add a demand" }
+                form.row method="post" action={ "/sessions/" (session.id) "/demand" } {
+                    (forms.fields())
+                    div {
+                        label for="role" { "In respect of" }
+                        input id="role" name="role" type="text" list="roles" required maxlength="100";
+                        datalist id="roles" { @for role in OFFERED { option value=(role) {} } }
+                    }
+                    div { label for="value" { "It has to be" } input id="value" name="value" type="text" required maxlength="600"; }
+                    div { button { "Remember" } }
+                }
+                p.why { "For example place: Quebec. It takes the place of what was remembered in that respect." }
+            }
+        }
+    }
+}
+
+/// Says that the latest answer was given before what is remembered was changed.
+fn changed(forms: &Forms<'_>) -> Markup {
+    let Some(turn) = forms.session.latest() else { return html! {} };
+    let (then, now) = (&turn.signals.demands, &forms.session.demands);
+    let without = |some: &[Demand], others: &[Demand]| -> Vec<String> {
+        some.iter().filter(|demand| !others.contains(demand)).map(|demand| text(&demand_line(demand))).collect()
+    };
+    let (gone, new) = (without(then, now), without(now, then));
+    html! {
+        @if !gone.is_empty() || !new.is_empty() {
+            div.warn role="status" {
+                p {
+                    "This answer was given before "
+                    @if !gone.is_empty() { "“" (gone.join("”, “")) "” was removed" }
+                    @if !gone.is_empty() && !new.is_empty() { " and " }
+                    @if !new.is_empty() { "“" (new.join("”, “")) "” was added" }
+                    ". The next one heeds it."
+                }
+                p {
+                    a.button href={ "/sessions/" (forms.session.id) "?ask=" (turn.number) "#next" } { "Ask again" }
+                    @if !gone.is_empty() { " in words that do not say it: the same words would be understood in the same way." }
+                }
+            }
+        }
+    }
+}
+
+/// Forgets something that was asked for.
+pub async fn forget(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(of): Form<Forgotten>,
+) -> Result<Response, Fault> {
+    let revision = (id.clone(), Some(of.revision));
+    let changed = app.change(&visitor.user, revision, LOOK, move |_, _, session| actions::forget(session, of.demand));
+    conversation::after(&app, &visitor, &id, changed.await, |(), _| "#memory".into(), "").await
+}
+
+/// Remembers a demand.
+pub async fn demand(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(of): Form<Demanded>,
+) -> Result<Response, Fault> {
+    remember(&app, &visitor, &id, of.revision, (of.role, of.value), "").await
+}
+
+/// Remembers what has to be in a respect; `typed` is what was typed for that.
+pub async fn remember(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    revision: u64,
+    (role, value): (String, String),
+    typed: &str,
+) -> Result<Response, Fault> {
+    let of = (id.to_string(), Some(revision));
+    let changed = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
+        let demand = lake.demand(role.trim().to_lowercase().as_str(), value.trim(), session.next_turn())?;
+        session.demand(demand);
+        Ok(())
+    });
+    conversation::after(app, visitor, id, changed.await, |(), _| "#memory".into(), typed).await
+}
