@@ -28,7 +28,7 @@ mod plan;
 mod printer;
 mod profile;
 mod progress;
-mod repl;
+pub(crate) mod repl;
 mod replay;
 mod row_sink;
 mod schema;

@@ -116,7 +116,10 @@ impl BuildStats {
 
     /// Whether a part of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
-        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread + self.texts_unread > 0 || self.records_left_out > 0
+        !self.skipped.is_empty()
+            || !self.partial.is_empty()
+            || self.unread + self.texts_unread > 0
+            || self.records_left_out > 0
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::build::MOST_WITH_TEXTS;
 use super::entries::Entries;
 use super::facets::FacetIndex;
 use super::lexical::LexicalIndex;
 use super::manifest::Manifest;
 use super::structure::SegmentFiles;
 use super::structures::Segment;
-use super::build::MOST_WITH_TEXTS;
 use super::token_vectors;
 use super::tokens::PieceRarity;
 use super::unread_texts;

@@ -14,9 +14,7 @@ use self::named::{Named, READ, READ_EACH};
 use self::phrases::phrases;
 use super::Agent;
 use super::scored::Scored;
-use crate::feature_table::{
-    Added, Aggregate, Feature, FeatureOptions, FeatureTable, feature_table, free_name, one_row_join,
-};
+use crate::feature_table::{Aggregate, Feature, FeatureOptions, FeatureTable, feature_table};
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
 use crate::recommend::{Question, RankedOperation};
@@ -31,7 +29,7 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{Role, TurnReading};
 use lakeward_search::QueryTable;
-use lakeward_search::correlate::{self, KeyPair};
+use lakeward_search::correlate;
 
 /// Features of one answer; "what else explains it" asks for more.
 const FEATURES: usize = 3;

@@ -7,6 +7,7 @@ mod model_reading;
 mod real_model;
 mod replay;
 mod searches;
+mod wanted_columns;
 
 /// The folder of the repository.
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -421,7 +421,8 @@ fn draft(
 /// documents for it.
 fn reads_texts(inputs: &GraphInputs<'_>, documents: usize) -> bool {
     let dims = inputs.embedder.as_text_encoder().map(Embedder::dims);
-    dims.is_some_and(|dims| inputs.datasets.iter().all(|dataset| dataset.meaning.len() == dims)) && documents <= MOST_READ
+    dims.is_some_and(|dims| inputs.datasets.iter().all(|dataset| dataset.meaning.len() == dims))
+        && documents <= MOST_READ
 }
 
 /// Documents by id, the last of each.

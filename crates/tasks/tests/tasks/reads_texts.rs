@@ -10,7 +10,13 @@ use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions,
 fn record(id: &str, description: &str, is_read: bool) -> DatasetRecord {
     let encoder = BuiltIn::get().as_text_encoder().expect("a model that reads texts");
     let meaning = if is_read { encoder.embed(&format!("{id}. {description}")) } else { Vec::new() };
-    DatasetRecord { id: id.into(), title: id.into(), description: description.into(), meaning, ..DatasetRecord::default() }
+    DatasetRecord {
+        id: id.into(),
+        title: id.into(),
+        description: description.into(),
+        meaning,
+        ..DatasetRecord::default()
+    }
 }
 
 fn records(are_read: bool) -> Vec<DatasetRecord> {
@@ -25,7 +31,14 @@ fn paper(id: &str, need: &str, dataset: &str) -> Extraction {
     let mention = DatasetMention { name: dataset.into(), ..DatasetMention::default() };
     let task = ExtractedTask { text: need.into(), datasets: vec![mention], ..ExtractedTask::default() };
     let text = format!("{need} We describe how.");
-    Extraction { document: id.into(), title: need.into(), year: None, text, tasks: vec![task], extractor: "test@1".into() }
+    Extraction {
+        document: id.into(),
+        title: need.into(),
+        year: None,
+        text,
+        tasks: vec![task],
+        extractor: "test@1".into(),
+    }
 }
 
 fn papers() -> Vec<Extraction> {

@@ -20,8 +20,8 @@ use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::percent::{percent_decoded, percent_encoded};
 use crate::service::{mcp, query_context};
-use lakeward::usage::{self, Did};
 use lakeward::Session;
+use lakeward::usage::{self, Did};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result as Outcome};
 use lakeward_core::text::shown;
@@ -133,17 +133,19 @@ pub async fn page(
 }
 
 /// The page of the newest state with what could not be done, and with what was typed.
-async fn page_with_problem(app: &App, visitor: &Visitor, id: &str, problem: Refusal, typed: &str) -> Result<Response, Fault> {
+async fn page_with_problem(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    problem: Refusal,
+    typed: &str,
+) -> Result<Response, Fault> {
     let Ok((session, rows)) = opened(app, visitor, id.to_string()).await else { return Err(problem.into()) };
     let forms = Forms { visitor, session: &session, done: Done::Nothing };
     Ok((problem.status, shown_with(app, &forms, &rows, (Some(&problem), None), typed)).into_response())
 }
 
-async fn opened(
-    app: &App,
-    visitor: &Visitor,
-    id: String,
-) -> Result<(Session, Outcome<Option<FirstRows>>), Refusal> {
+async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<(Session, Outcome<Option<FirstRows>>), Refusal> {
     let opened = app.work(&visitor.user, READ, move |lake, stop| {
         let mut session = lake.sessions().open(&id)?;
         // It comes from a file, which is not trusted.
@@ -398,9 +400,7 @@ async fn step_back(
     typed: &str,
 ) -> Result<Response, Fault> {
     let of = (id.to_string(), Some(revision));
-    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| {
-        Ok(session.step_back(again)?.number)
-    });
+    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| Ok(session.step_back(again)?.number));
     let to = |number: &usize, _: &Session| format!("?back={number}#result-{number}");
     after(app, visitor, id, moved.await, to, typed).await
 }
