@@ -1,0 +1,82 @@
+//! Columns of other tables that a request wants beside the rows it speaks of.
+
+use std::fmt::Write;
+use std::fs;
+
+use lakeward_agent::config::Config;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, Request};
+use lakeward_core::monitor::Silent;
+use lakeward_core::plan::Plan;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_operate::{LakeContext, Limits, PlanPreview, PreviewLimits, plan_preview};
+
+/// Sixty harbours of twelve countries, the countries with their capitals, and storms by harbour.
+fn lake() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut harbours, mut countries) = ("harbour,country_code,depth\n".to_string(), "iso,capital,area\n".to_string());
+    let mut storms = "harbour,storm,wind_speed\n".to_string();
+    for harbour in 0..60 {
+        writeln!(harbours, "Port {harbour},C{:02},{}", harbour % 12, 5.0 + f64::from(harbour) / 7.0).expect("text");
+        for storm in 0..3 {
+            writeln!(storms, "Port {harbour},Storm {harbour}-{storm},{}", 40 + (harbour * 7 + storm * 13) % 60)
+                .expect("text");
+        }
+    }
+    for country in 0..12 {
+        writeln!(countries, "C{country:02},City {country},{}", 1_000 + 317 * country).expect("text");
+    }
+    for (name, text) in [("harbours", harbours), ("countries", countries), ("storms", storms)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
+    }
+    build::build(
+        folder.path(),
+        &folder.path().join(".lakeward"),
+        StaticModel::builtin(),
+        &BuildOptions::default(),
+        &Silent,
+    )
+    .expect("an index");
+    folder
+}
+
+/// What the first operation makes.
+fn first(text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+    let agent =
+        Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+    let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+    let answer = agent.turn(&mut Session::new("wanted", "lake"), &request).expect("an answer");
+    let first = answer.operations.first().expect("an operation").clone();
+    let plan = first.runnable.clone().unwrap_or_else(|| panic!("{first:?}"));
+    let context = LakeContext::new(lake.path(), &index, Limits::default()).expect("a context");
+    let preview = plan_preview(&context, &plan, &PreviewLimits::default()).expect("a preview");
+    (plan, preview, first.reason)
+}
+
+fn has(preview: &PlanPreview, column: &str) -> bool {
+    preview.columns.iter().any(|known| known.name == column)
+}
+
+#[test]
+fn what_is_wanted_is_found_where_the_table_is_not_at_hand() {
+    for text in ["for each harbour, add the capital of its country", "the harbours, and beside each the capital"] {
+        let (plan, preview, reason) = first(text, None);
+        assert_eq!(plan.inputs().len(), 2, "{text}: {reason}");
+        assert!(has(&preview, "capital") && has(&preview, "depth"), "{text}: {reason}");
+        assert_eq!(preview.rows_out, 60, "{text}: {reason}");
+    }
+}
+
+#[test]
+fn a_figure_of_single_rows_is_one_of_another_table() {
+    let (_, preview, reason) = first("I'd like the average wind speed for every harbour", Some("harbours"));
+    assert_eq!(preview.rows_out, 60, "{reason}");
+    assert!(has(&preview, "wind_speed") && has(&preview, "depth"), "{reason}");
+    // What the table at hand has itself is computed of it.
+    let (_, preview, reason) = first("average depth by country_code", Some("harbours"));
+    assert_eq!(preview.rows_out, 12, "{reason}");
+}
