@@ -32,17 +32,27 @@ fn whoever_did_something_is_led_to_what_came_of_it() {
     assert!(chosen.ends_with("#table-1"), "{chosen}");
     let page = browser.open(&chosen);
     assert!(page.contains("✓ accepted") && page.contains("Accepted: joins and unions start from it"), "{page}");
+}
 
-    let said = browser.led_to(&page, "/demand", &[("role", "Place"), ("value", "Belgium")]);
+#[test]
+fn what_is_remembered_is_changed_beside_the_answer_that_does_not_know_of_it() {
+    let server = Server::of(hostile_lake::make_sample, &[]);
+    let browser = Browser::new(&server);
+    let asked = [("text", "datasets about population since 2000"), ("table", "")];
+    let page = browser.submit(&browser.open("/"), "/ask", &asked);
+    let said = browser.led_to(&page, "/demand", &[("role", "period"), ("value", "since 2010")]);
     assert!(said.ends_with("#memory"), "{said}");
-    let page = browser.open(&said);
-    assert!(page.contains("Forget place: Belgium") && page.contains("“place: Belgium” was added"), "{page}");
-    let forgotten = browser.submit(&page, "/forget", &[]);
-    assert!(forgotten.contains("This answer was given before"), "{forgotten}");
-    let again = browser.open(&link(&forgotten, "/sessions/[^\"]*\\?ask=2#next"));
-    assert!(again.contains("autofocus>tables to join with it</textarea>"), "{again}");
-    let nothing = browser.sent(&page, "/demand", &[("role", "place"), ("value", "x")]);
-    assert_eq!(nothing.status, StatusCode::CONFLICT);
+    let changed = browser.open(&said);
+    assert!(changed.contains("Forget period: ") && changed.contains("This answer was given before"), "{changed}");
+    let forgotten = browser.submit(&changed, "/forget", &[]);
+    assert!(forgotten.contains("was removed"), "{forgotten}");
+    let again = browser.open(&link(&forgotten, "/sessions/[^\"]*\\?ask=1#next"));
+    assert!(again.contains("autofocus>datasets about population since 2000</textarea>"), "{again}");
+    let old = browser.sent(&page, "/demand", &[("role", "period"), ("value", "since 2010")]);
+    assert_eq!(old.status, StatusCode::CONFLICT);
+    let nothing = browser.sent(&forgotten, "/demand", &[("role", "period"), ("value", "one fine day")]);
+    assert_eq!(nothing.status, StatusCode::BAD_REQUEST);
+    check(&nothing.text());
 }
 
 #[test]
@@ -112,10 +122,14 @@ fn commands_are_never_read_as_questions() {
     let run = browser.led_to(&page, "/ask", &[("text", "/run")]);
     assert!(run.ends_with("/preview?turn=1&operation=1"), "{run}");
     assert!(browser.led_to(&page, "/ask", &[("text", "/memory")]).ends_with("#memory"));
-    let set = browser.submit(&page, "/ask", &[("text", "/memory set place Belgium")]);
-    assert!(set.contains("Forget place: Belgium"), "{set}");
+    let set = browser.sent(&page, "/ask", &[("text", "/memory set place Belgium")]);
+    assert!(
+        set.text().contains("says nothing by field") && set.text().contains("place Belgium</textarea>"),
+        "{}",
+        set.text()
+    );
     // A path is a request.
-    let asked = browser.led_to(&set, "/ask", &[("text", "/srv/data is where the sales are")]);
+    let asked = browser.led_to(&page, "/ask", &[("text", "/srv/data is where the sales are")]);
     assert!(asked.ends_with("#answer-2"), "{asked}");
 }
 
@@ -191,10 +205,10 @@ fn many_places(folder: &std::path::Path) {
 fn a_chart_takes_the_largest_rows_are_paged_and_a_warning_has_a_remedy() {
     let server = Server::of(many_places, &[]);
     let browser = Browser::new(&server);
-    let asked = [("text", "the total people for each place"), ("table", "places")];
+    let asked = [("text", "keep the columns place and people"), ("table", "places")];
     let page = browser.submit(&browser.open("/"), "/ask", &asked);
     let preview = browser.open(&link(&page, "/sessions/[^\"]*/preview\\?turn=1[^\"]*operation=1"));
-    assert!(preview.contains("computes sum_people"), "{preview}");
+    assert!(preview.contains("keeps 2 of 3 columns"), "{preview}");
     let whole = browser.submit(&preview, "/run", &[]);
     let result = link(&whole, "/sessions/[^\"]*/result\\?step=1");
     let first = browser.open(&result);

@@ -63,11 +63,9 @@ fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match 
     let many = weights.many_columns;
     let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
-    let few = if wanted == Richness::Many && informative < many { "only " } else { "" };
-    let evidence = match informative == columns.len() {
-        true => format!("all of {} are informative", counted(informative as u64, "column")),
-        false => format!("{few}{informative} of {} columns are informative", columns.len()),
-    };
+    let few = wanted == Richness::Many && informative < many && informative < columns.len();
+    let few = if few { "only " } else { "" };
+    let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
     let share = informative as f64 / many as f64;
     match wanted {
         Richness::Many => Match { met: informative >= many, grade: share.min(1.0), evidence },

@@ -1,6 +1,15 @@
 //! Commands of the REPL that are typed where the page takes a request: they are carried out where the page can, else the page's own way
 //! is told. None is read as a question.
 
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::conversation::{Opened, opened, page_with_problem, step_back, to_place};
+use super::fault::Fault;
+use super::layout::Visitor;
+use super::memory;
+use crate::service::http::app::App;
+use crate::service::http::refusal::Refusal;
 use lakeward_core::error::nearest_names;
 
 /// What a command comes to.
@@ -80,6 +89,40 @@ fn told(name: &str) -> String {
             format!("`/{name}` is no command{meant}. To ask it as it stands, leave the slash out")
         }
     }
+}
+
+/// A command of the REPL that was typed as a request.
+pub async fn carried_out(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    revision: u64,
+    command: Command,
+    typed: &str,
+) -> Result<Response, Fault> {
+    let told = match command {
+        Command::Undo { again } => return step_back(app, visitor, id, revision, again, typed).await,
+        Command::Memory => return Ok(to_place(id, "#memory")),
+        Command::Remember(role, value) => {
+            return memory::remember(app, visitor, id, revision, (role, value), typed).await;
+        }
+        Command::Run(number) => {
+            let Opened { session, .. } = opened(app, visitor, id.to_string()).await?;
+            let latest = session.latest().and_then(|turn| Some((turn.number, turn.recommendation.as_ref()?)));
+            let runnable = latest.and_then(|(turn, answer)| {
+                let first = || answer.worth_showing().position(|operation| operation.runnable.is_some());
+                Some((turn, number.or_else(|| Some(first()? + 1))?))
+            });
+            match runnable {
+                Some((turn, number)) => {
+                    return Ok(to_place(id, &format!("/preview?turn={turn}&operation={number}")));
+                }
+                None => "the latest answer has no operation that can be run".to_string(),
+            }
+        }
+        Command::Told(told) => told,
+    };
+    page_with_problem(app, visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
 }
 
 #[cfg(test)]

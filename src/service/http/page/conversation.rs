@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::answer::answer;
-use super::command::{Command, command};
+use super::command;
 use super::fault::{Fault, alert};
 use super::layout::{Form, Visitor, page as whole, text, typed};
-use super::memory::{self, memory};
+use super::memory::{memory, roles};
 use super::results::{self, FirstRows};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
@@ -39,6 +39,8 @@ pub struct Forms<'a> {
     pub session: &'a Session,
     /// What was done last.
     pub done: Done,
+    /// The respects in which the catalogue can be asked for something.
+    pub roles: &'a [String],
 }
 
 impl Forms<'_> {
@@ -125,27 +127,40 @@ pub async fn page(
     Path(id): Path<String>,
     Query(besides): Query<Besides>,
 ) -> Result<Markup, Fault> {
-    let (session, rows) = opened(&app, &visitor, id).await?;
+    let Opened { session, rows, roles } = opened(&app, &visitor, id).await?;
     let again = besides.ask.and_then(|number| session.turns.iter().find(|turn| turn.number == number));
     let typed = again.map(|turn| turn.text.clone()).unwrap_or_default();
-    let forms = Forms { visitor: &visitor, session: &session, done: besides.done() };
+    let forms = Forms { visitor: &visitor, session: &session, done: besides.done(), roles: &roles };
     Ok(shown_with(&app, &forms, &rows, (None, besides.open), &typed))
 }
 
 /// The page of the newest state with what could not be done, and with what was typed.
-async fn page_with_problem(
+pub async fn page_with_problem(
     app: &App,
     visitor: &Visitor,
     id: &str,
     problem: Refusal,
     typed: &str,
 ) -> Result<Response, Fault> {
-    let Ok((session, rows)) = opened(app, visitor, id.to_string()).await else { return Err(problem.into()) };
-    let forms = Forms { visitor, session: &session, done: Done::Nothing };
+    let Ok(Opened { session, rows, roles }) = opened(app, visitor, id.to_string()).await else {
+        return Err(problem.into());
+    };
+    let forms = Forms { visitor, session: &session, done: Done::Nothing, roles: &roles };
     Ok((problem.status, shown_with(app, &forms, &rows, (Some(&problem), None), typed)).into_response())
 }
 
-async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<(Session, Outcome<Option<FirstRows>>), Refusal> {
+/// A conversation as a page needs it.
+pub struct Opened {
+    /// The conversation.
+    pub session: Session,
+    /// The first rows of its latest result.
+    rows: Outcome<Option<FirstRows>>,
+    /// The respects in which the catalogue can be asked for something.
+    roles: Vec<String>,
+}
+
+/// The conversation `id` of the visitor.
+pub async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<Opened, Refusal> {
     let opened = app.work(&visitor.user, READ, move |lake, stop| {
         let mut session = lake.sessions().open(&id)?;
         // It comes from a file, which is not trusted.
@@ -165,7 +180,7 @@ async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<(Session, Ou
         if let Err(Error::Interrupted) = rows {
             return Err(Error::Interrupted);
         }
-        Ok((session, rows))
+        Ok(Opened { session, rows, roles: roles(lake)? })
     });
     opened.await
 }
@@ -284,8 +299,8 @@ pub async fn ask(
     Form(asked): Form<Asked>,
 ) -> Result<Response, Fault> {
     let typed = asked.text.clone();
-    if let Some(command) = command(&typed) {
-        return carried_out(&app, &visitor, &id, asked.revision, command, &typed).await;
+    if let Some(command) = command::command(&typed) {
+        return command::carried_out(&app, &visitor, &id, asked.revision, command, &typed).await;
     }
     let turn = Turn { text: asked.text, ..Turn::default() };
     let of = (id.clone(), Some(asked.revision));
@@ -296,40 +311,6 @@ pub async fn ask(
     });
     let to = |_: &_, session: &Session| format!("#answer-{}", session.next_turn() - 1);
     after(&app, &visitor, &id, asked, to, &typed).await
-}
-
-/// A command of the REPL that was typed as a request.
-async fn carried_out(
-    app: &App,
-    visitor: &Visitor,
-    id: &str,
-    revision: u64,
-    command: Command,
-    typed: &str,
-) -> Result<Response, Fault> {
-    let told = match command {
-        Command::Undo { again } => return step_back(app, visitor, id, revision, again, typed).await,
-        Command::Memory => return Ok(to_place(id, "#memory")),
-        Command::Remember(role, value) => {
-            return memory::remember(app, visitor, id, revision, (role, value), typed).await;
-        }
-        Command::Run(number) => {
-            let (session, _) = opened(app, visitor, id.to_string()).await?;
-            let latest = session.latest().and_then(|turn| Some((turn.number, turn.recommendation.as_ref()?)));
-            let runnable = latest.and_then(|(turn, answer)| {
-                let first = || answer.worth_showing().position(|operation| operation.runnable.is_some());
-                Some((turn, number.or_else(|| Some(first()? + 1))?))
-            });
-            match runnable {
-                Some((turn, number)) => {
-                    return Ok(to_place(id, &format!("/preview?turn={turn}&operation={number}")));
-                }
-                None => "the latest answer has no operation that can be run".to_string(),
-            }
-        }
-        Command::Told(told) => told,
-    };
-    page_with_problem(app, visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
 }
 
 /// Keeps what the latest turn of `session` shows, where that is allowed.
@@ -391,7 +372,8 @@ pub async fn redo(
     step_back(&app, &visitor, &id, of.revision, true, "").await
 }
 
-async fn step_back(
+/// Takes the latest operation back, or makes the one `again` that was taken back last; `typed` is what was typed for that.
+pub async fn step_back(
     app: &App,
     visitor: &Visitor,
     id: &str,

@@ -178,7 +178,9 @@ pub struct Choices {
 impl Choices {
     /// The columns before each step of `plan` and those of the tables that it takes in, and the ids of `tables`.
     pub fn of(context: &LakeContext, plan: &Plan, tables: Vec<String>) -> Self {
-        let mut choices = Self { tables, ..Self::default() };
+        // A name that is shown otherwise than it is would not be found when it is chosen.
+        let is_shown = |name: &String| text(name) == *name;
+        let mut choices = Self { tables: tables.into_iter().filter(is_shown).collect(), ..Self::default() };
         for (place, step) in plan.relation.steps.iter().enumerate().take(STEPS) {
             let before = Relation { steps: plan.relation.steps[..place].to_vec(), ..plan.relation.clone() };
             let other = match step {
@@ -189,7 +191,8 @@ impl Choices {
             // What cannot be read is not offered; the preview says why.
             let mut columns = |relation: &Relation| {
                 let columns = relation_columns(context, relation).ok()?;
-                let names: Vec<String> = columns.into_iter().take(COLUMNS).map(|column| text(&column.name)).collect();
+                let names: Vec<String> =
+                    columns.into_iter().map(|column| column.name).filter(is_shown).take(COLUMNS).collect();
                 let known = choices.lists.iter().position(|list| *list == names);
                 Some(known.unwrap_or_else(|| {
                     choices.lists.push(names);

@@ -90,7 +90,8 @@ pub fn alert(refused: &Told) -> Markup {
     }
 }
 
-fn capitalised(text: &str) -> String {
+/// A message as a sentence without its end.
+pub fn capitalised(text: &str) -> String {
     let text = text.trim_end_matches('.');
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())

@@ -12,25 +12,14 @@ use super::fault::Fault;
 use super::layout::{Form, Visitor, text};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
+use lakeward::Lakeward;
 use lakeward_agent::session::transcript::demand_line;
+use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
 
-/// Respects that are offered for a new demand; others can be written.
-const OFFERED: [Role; 12] = [
-    Role::Topic,
-    Role::Place,
-    Role::Period,
-    Role::Grain,
-    Role::Column,
-    Role::Subject,
-    Role::Source,
-    Role::Frequency,
-    Role::Published,
-    Role::Format,
-    Role::Licence,
-    Role::Dimension,
-];
+/// Values of a respect that tell records apart, at least.
+const LEAST_VALUES: usize = 2;
 
 /// The number of a demand, from 1.
 #[derive(Deserialize)]
@@ -68,22 +57,41 @@ pub fn memory(forms: &Forms<'_>) -> Markup {
                 }
             }
             (changed(forms))
-            details {
-                summary { "Add a demand" }
-                form.row method="post" action={ "/sessions/" (session.id) "/demand" } {
-                    (forms.fields())
-                    div {
-                        label for="role" { "In respect of" }
-                        input id="role" name="role" type="text" list="roles" required maxlength="100";
-                        datalist id="roles" { @for role in OFFERED { option value=(role) {} } }
+            @if !forms.roles.is_empty() {
+                details {
+                    summary { "Add a demand" }
+                    form.row method="post" action={ "/sessions/" (session.id) "/demand" } {
+                        (forms.fields())
+                        div {
+                            label for="role" { "In respect of" }
+                            select id="role" name="role" { @for role in forms.roles { option value=(role) { (role) } } }
+                        }
+                        div { label for="value" { "It has to be" } input id="value" name="value" type="text" required maxlength="600"; }
+                        div { button { "Remember" } }
                     }
-                    div { label for="value" { "It has to be" } input id="value" name="value" type="text" required maxlength="600"; }
-                    div { button { "Remember" } }
+                    p.why { "It takes the place of what was remembered in that respect." }
                 }
-                p.why { "For example place: Quebec. It takes the place of what was remembered in that respect." }
             }
         }
     }
+}
+
+/// The respects in which the catalogue of `lake` can be asked for something; none where it says nothing by field.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`].
+pub fn roles(lake: &Lakeward) -> Result<Vec<String>> {
+    let facets = lake.index().facets()?;
+    let mut roles: Vec<String> = facets
+        .roles()
+        .filter(|(_, values)| *values >= LEAST_VALUES)
+        .map(|(role, _)| role.to_string())
+        .filter(|role| text(role) == *role)
+        .collect();
+    if facets.has_years() && !roles.is_empty() {
+        roles.push(Role::Period.to_string());
+    }
+    Ok(roles)
 }
 
 /// Says that the latest answer was given before what is remembered was changed.
@@ -119,7 +127,7 @@ pub async fn forget(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Forgotten>,
-) -> Result<Response, Fault> {
+) -> std::result::Result<Response, Fault> {
     let revision = (id.clone(), Some(of.revision));
     let changed = app.change(&visitor.user, revision, LOOK, move |_, _, session| actions::forget(session, of.demand));
     conversation::after(&app, &visitor, &id, changed.await, |(), _| "#memory".into(), "").await
@@ -131,7 +139,7 @@ pub async fn demand(
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Demanded>,
-) -> Result<Response, Fault> {
+) -> std::result::Result<Response, Fault> {
     remember(&app, &visitor, &id, of.revision, (of.role, of.value), "").await
 }
 
@@ -143,7 +151,7 @@ pub async fn remember(
     revision: u64,
     (role, value): (String, String),
     typed: &str,
-) -> Result<Response, Fault> {
+) -> std::result::Result<Response, Fault> {
     let of = (id.to_string(), Some(revision));
     let changed = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
         let demand = lake.demand(role.trim().to_lowercase().as_str(), value.trim(), session.next_turn())?;

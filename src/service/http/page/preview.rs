@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::conversation::{after, to_place};
 use super::edit::{self, Choices, Sent};
-use super::fault::{Fault, alert, nearest};
+use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
 use super::layout::{Form, Visitor, grid, page as whole, text, told};
 use crate::service::http::actions::{self, What};
@@ -49,6 +49,8 @@ struct Previewed {
     session: Session,
     fresh: FreshColumns,
     choices: Choices,
+    /// Why it cannot be run.
+    refused: Option<String>,
 }
 
 /// The page of an operation.
@@ -130,7 +132,12 @@ async fn previewed(
         };
         let fresh = FreshColumns::of(&context, before, &plan, names)?;
         let choices = Choices::of(&context, &plan, offered_tables(lake, &session)?);
-        Ok(Previewed { preview, plan, session, fresh, choices })
+        let refused = match (&preview.stopped, execution::changes_working_table(&session, &plan, &preview)) {
+            (Some(reason), _) => Some(format!("not run as it stands: {reason}")),
+            (None, Err(error)) => Some(error.to_string()),
+            (None, Ok(())) => None,
+        };
+        Ok(Previewed { preview, plan, session, fresh, choices, refused })
     });
     found.await
 }
@@ -200,7 +207,7 @@ fn form_of(visitor: &Visitor, found: &Previewed) -> (String, Markup) {
 }
 
 fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup, sent: &Sent) -> Markup {
-    let Previewed { preview, plan, session, fresh, choices } = found;
+    let Previewed { preview, plan, session, fresh, choices, refused } = found;
     let (address, common) = form_of(visitor, found);
     whole(
         title,
@@ -227,8 +234,8 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
                     @if let Some(edit) = &warning.remedy { (edit::remedy(&address, &common, edit, &remedied(edit))) }
                 }
             }
-            @match &preview.stopped {
-                Some(reason) => p.warn role="alert" { "Not run as it stands: " (told(reason)) },
+            @match refused {
+                Some(reason) => p.warn role="alert" { (told(&capitalised(reason))) "." },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait="Running" {
                     (common)
                     button.main { "Run it: " (counted(preview.rows_out, "row")) ", " (counted(preview.columns.len() as u64, "column")) }
