@@ -28,7 +28,7 @@ mod plan;
 mod printer;
 mod profile;
 mod progress;
-pub(crate) mod repl;
+mod repl;
 mod replay;
 mod row_sink;
 mod schema;
@@ -44,6 +44,9 @@ mod train_reader;
 mod tune;
 mod usage;
 mod verify;
+
+#[cfg(test)]
+pub(crate) use repl::command;
 
 use std::process::ExitCode;
 use std::time::Instant;

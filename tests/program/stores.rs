@@ -94,7 +94,7 @@ fn a_bucket_is_a_lake() {
     assert_eq!(bucket.asked(), (2, 4));
     let listed = bucket.json(&["tables"]);
     let ids: Vec<&str> =
-        listed["tables"].as_array().expect("a list").iter().filter_map(|one| one["id"].as_str()).collect();
+        listed["tables"].as_array().expect("a list").iter().filter_map(|one| one["table"].as_str()).collect();
     assert_eq!(ids, ["geo/cities", "people", "sales"]);
     let found = bucket.json(&["search", "inhabitants of cities"]);
     assert_eq!(found["answers"][0]["table"], "geo/cities", "{found}");
@@ -146,7 +146,12 @@ fn what_a_store_refuses_is_named_and_the_rest_is_indexed() {
     assert!(told.contains("the store refuses access to it"), "{told}");
     let ids = |bucket: &Bucket| -> Vec<String> {
         let listed = bucket.json(&["tables"]);
-        listed["tables"].as_array().expect("a list").iter().map(|one| one["id"].as_str().unwrap_or("").into()).collect()
+        listed["tables"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["table"].as_str().unwrap_or("").into())
+            .collect()
     };
     assert_eq!(ids(&bucket), ["a/people", "sales", "z/open"]);
     // Access that comes later is used, though nothing has changed.

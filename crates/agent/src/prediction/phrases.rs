@@ -1,6 +1,8 @@
 //! The words of a request that may name columns of other tables.
 
-use lakeward_core::text::{Stemmer, bare, is_function_word, name_words};
+use std::collections::HashSet;
+
+use lakeward_core::text::{Stemmer, bare, content_words, is_function_word, name_words};
 use lakeward_lake::dataset::TableEntry;
 
 /// Clauses that are looked up where no words were read as what is wanted: those that say most.
@@ -44,15 +46,17 @@ pub(super) fn unexplained(text: &str, entry: &TableEntry) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().filter(|word| !bare(word).is_empty()).collect();
     let says: Vec<bool> =
         words.iter().map(|word| !is_edge(word) && !stems(bare(word)).iter().all(|stem| known.contains(stem))).collect();
-    let mut runs = Vec::new();
+    let (mut runs, mut seen) = (Vec::new(), HashSet::new());
     for first in 0..words.len() {
         for last in first..words.len().min(first + RUN) {
             let ends = words[first..last].iter().any(|word| word.ends_with(|end: char| end.is_ascii_punctuation()));
             if ends || is_edge(words[first]) {
                 break;
             }
-            if !is_edge(words[last]) && says[first..=last].contains(&true) {
-                runs.push(bare(&words[first..=last].join(" ")).to_string());
+            // Function words within are no difference to a search.
+            let run = bare(&words[first..=last].join(" ")).to_string();
+            if !is_edge(words[last]) && says[first..=last].contains(&true) && seen.insert(content_words(&run)) {
+                runs.push(run);
             }
         }
     }

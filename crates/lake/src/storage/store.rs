@@ -162,6 +162,10 @@ impl Store {
         if let (true, Some(reason)) = (names.is_empty(), problem) {
             return Err(io::Error::other(reason.to_string()));
         }
+        // A store has no empty folders.
+        if names.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let named = names.into_iter().map(|(name, entry)| match entry {
             Entry::Unusable(reason) => Err(io::Error::other(format!("`{name}`: {reason}"))),
             _ => Ok(path.join(name)),

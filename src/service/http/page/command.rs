@@ -128,7 +128,7 @@ pub async fn carried_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::repl::command::COMMANDS;
+    use crate::cli::command::COMMANDS;
 
     #[test]
     fn every_command_of_the_repl_has_a_way_on_the_page() {
