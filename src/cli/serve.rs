@@ -17,7 +17,9 @@ pub fn run(arguments: &Arguments, command: &ServeCommand) -> Result<Status> {
     let place = lake::place(arguments, None)?;
     if !arguments.quiet && matches!(Lakeward::open_at(place.clone()), Err(Error::NoIndex { .. })) {
         let (lake, index) = (place.lake.display(), place.index.display());
-        printer::narrate(&format!("indexing `{lake}` before it is served; the index is kept in `{index}` for later starts"));
+        printer::narrate(&format!(
+            "indexing `{lake}` before it is served; the index is kept in `{index}` for later starts"
+        ));
     }
     let lakeward = lake::open_with_model(arguments)?;
     let options = ServeOptions {

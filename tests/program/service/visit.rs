@@ -100,10 +100,19 @@ fn commands_are_never_read_as_questions() {
     let told = browser.sent(&browser.open("/"), "/ask", &[("text", "/help"), ("table", "shops/sales")]);
     assert_eq!(told.status, StatusCode::BAD_REQUEST);
     check(&told.text());
-    assert!(told.text().contains("On this page") && told.text().contains("autofocus>/help</textarea>"), "{}", told.text());
-    assert!(told.text().contains("value=\"shops/sales\"") && told.text().contains("href=\"/map\">Map"), "{}", told.text());
+    assert!(
+        told.text().contains("On this page") && told.text().contains("autofocus>/help</textarea>"),
+        "{}",
+        told.text()
+    );
+    assert!(
+        told.text().contains("value=\"shops/sales\"") && told.text().contains("href=\"/map\">Map"),
+        "{}",
+        told.text()
+    );
     let page = conversation(&browser);
-    for (typed, part) in [("/accept 1", "press “Accept”"), ("/memry", "`/memory`"), ("/undo", "no operation to undo")] {
+    for (typed, part) in [("/accept 1", "press “Accept”"), ("/memry", "`/memory`"), ("/undo", "no operation to undo")]
+    {
         let told = browser.sent(&page, "/ask", &[("text", typed)]);
         let part = part.replace("`/memory`", "<code>/memory</code>");
         assert_eq!(told.status, StatusCode::BAD_REQUEST, "{typed}");
@@ -114,7 +123,11 @@ fn commands_are_never_read_as_questions() {
     assert!(run.ends_with("/preview?turn=1&operation=1"), "{run}");
     assert!(browser.led_to(&page, "/ask", &[("text", "/memory")]).ends_with("#memory"));
     let set = browser.sent(&page, "/ask", &[("text", "/memory set place Belgium")]);
-    assert!(set.text().contains("says nothing by field") && set.text().contains("place Belgium</textarea>"), "{}", set.text());
+    assert!(
+        set.text().contains("says nothing by field") && set.text().contains("place Belgium</textarea>"),
+        "{}",
+        set.text()
+    );
     // A path is a request.
     let asked = browser.led_to(&page, "/ask", &[("text", "/srv/data is where the sales are")]);
     assert!(asked.ends_with("#answer-2"), "{asked}");
@@ -132,7 +145,9 @@ fn what_cannot_be_done_keeps_the_page_and_the_words() {
     assert!(filled.contains("autofocus>mean sales</textarea>") && filled.contains("value=\"shops/sales\""), "{filled}");
     let table = browser.get("/table?id=shops/sale");
     check(&table.text());
-    assert!(table.text().contains("href=\"/table?id=shops/sales\"") && table.text().contains("href=\"/search\">Search"));
+    assert!(
+        table.text().contains("href=\"/table?id=shops/sales\"") && table.text().contains("href=\"/search\">Search")
+    );
     // A column that is not there: the value is kept, the nearest ones are offered.
     let page = conversation(&browser);
     let preview = browser.open(&link(&page, "/sessions/[^\"]*/preview\\?turn=1[^\"]*operation=1"));
@@ -141,7 +156,11 @@ fn what_cannot_be_done_keeps_the_page_and_the_words() {
     let wrong = browser.sent(&preview, "/preview", &[(&column, "citty")]);
     assert_eq!(wrong.status, StatusCode::NOT_FOUND, "{}", wrong.text());
     check(&wrong.text());
-    assert!(wrong.text().contains("value=\"citty\"") && wrong.text().contains("<button>city</button>"), "{}", wrong.text());
+    assert!(
+        wrong.text().contains("value=\"citty\"") && wrong.text().contains("<button>city</button>"),
+        "{}",
+        wrong.text()
+    );
     assert!(preview.contains("<option value=\"city\">"), "{preview}");
     // After a new start of the service, cookies are not known: a page says so, and leads back.
     let stranger = [("cookie", "lakeward_1=old"), ("accept", "text/html")];

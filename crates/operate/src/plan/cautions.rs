@@ -15,8 +15,8 @@ use crate::inputs::{Family, InputColumn};
 use crate::quote::identifier;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{
-    Comparison, Condition, Edit, Expression, Grouping, Kept, Key, Measure, MeasureFunction, Order, Relation, Step, Union,
-    Value,
+    Comparison, Condition, Edit, Expression, Grouping, Kept, Key, Measure, MeasureFunction, Order, Relation, Step,
+    Union, Value,
 };
 use lakeward_core::text::counted;
 
@@ -59,7 +59,9 @@ impl Counter<'_> {
                 !kept.iter().any(|kept| kept.column.eq_ignore_ascii_case(name))
             })?,
             Step::Drop(names) => {
-                self.dropped_keys(place, before, step, |name| names.iter().any(|drop| drop.eq_ignore_ascii_case(name)))?;
+                self.dropped_keys(place, before, step, |name| {
+                    names.iter().any(|drop| drop.eq_ignore_ascii_case(name))
+                })?;
             }
             _ => {}
         }
@@ -303,7 +305,12 @@ impl Counter<'_> {
             let values = totals.cells().map(|cell| Value::Text(cell.to_string())).collect();
             let totals = Condition::OneOf { value: Expression::column(&column.name), values };
             let without = Step::Filter(Condition::Not(Box::new(totals)));
-            self.warn_with(place, WarningKind::TotalsAmongParts, text, Edit::Add { step: without, before: Some(place) });
+            self.warn_with(
+                place,
+                WarningKind::TotalsAmongParts,
+                text,
+                Edit::Add { step: without, before: Some(place) },
+            );
         }
         Ok(())
     }

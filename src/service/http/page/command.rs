@@ -145,7 +145,9 @@ mod tests {
         assert_eq!(command(" /undo "), Some(Command::Undo { again: false }));
         assert_eq!(command("/run 2"), Some(Command::Run(Some(2))));
         assert_eq!(command("/memory set place New York"), Some(Command::Remember("place".into(), "New York".into())));
-        for (line, part) in [("/memory clear", "×"), ("/memry", "`/memory`"), ("/help", "own words"), ("/xyzzy", "no command")] {
+        for (line, part) in
+            [("/memory clear", "×"), ("/memry", "`/memory`"), ("/help", "own words"), ("/xyzzy", "no command")]
+        {
             assert!(matches!(command(line), Some(Command::Told(told)) if told.contains(part)), "{line}");
         }
     }

@@ -20,8 +20,8 @@ use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::percent::{percent_decoded, percent_encoded};
 use crate::service::{mcp, query_context};
-use lakeward::usage::{self, Did};
 use lakeward::Session;
+use lakeward::usage::{self, Did};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result as Outcome};
 use lakeward_core::text::shown;
@@ -135,7 +135,13 @@ pub async fn page(
 }
 
 /// The page of the newest state with what could not be done, and with what was typed.
-pub async fn page_with_problem(app: &App, visitor: &Visitor, id: &str, problem: Refusal, typed: &str) -> Result<Response, Fault> {
+pub async fn page_with_problem(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    problem: Refusal,
+    typed: &str,
+) -> Result<Response, Fault> {
     let Ok(Opened { session, rows, roles }) = opened(app, visitor, id.to_string()).await else {
         return Err(problem.into());
     };
@@ -376,9 +382,7 @@ pub async fn step_back(
     typed: &str,
 ) -> Result<Response, Fault> {
     let of = (id.to_string(), Some(revision));
-    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| {
-        Ok(session.step_back(again)?.number)
-    });
+    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| Ok(session.step_back(again)?.number));
     let to = |number: &usize, _: &Session| format!("?back={number}#result-{number}");
     after(app, visitor, id, moved.await, to, typed).await
 }

@@ -59,7 +59,10 @@ pub fn edited(sent: &Sent) -> Result<Plan> {
             let before = plan.relation.steps.get(step.wrapping_sub(1));
             let before = before.ok_or_else(|| Error::Usage(format!("the plan has no step {step}")))?;
             let with = changed(before, sent);
-            Edit::Replace { step, with: with.map_err(|reason| usage(&format!("step {step} cannot be that: {reason}")))? }
+            Edit::Replace {
+                step,
+                with: with.map_err(|reason| usage(&format!("step {step} cannot be that: {reason}")))?,
+            }
         }
         (None, None, None) => return Ok(plan),
     };
@@ -74,7 +77,9 @@ fn changed(step: &Step, sent: &Sent) -> std::result::Result<Step, String> {
         if shown(old) == *new {
             continue;
         }
-        if new.trim().is_empty() && let Some(item) = item_of(pointer) {
+        if new.trim().is_empty()
+            && let Some(item) = item_of(pointer)
+        {
             emptied.push(item);
             continue;
         }
@@ -115,7 +120,8 @@ fn changed(step: &Step, sent: &Sent) -> std::result::Result<Step, String> {
 fn item_of(pointer: &str) -> Option<String> {
     let parts: Vec<&str> = pointer.split('/').collect();
     let is_place = |part: &&str| part.parse::<usize>().is_ok();
-    let names_it = matches!(parts.last(), Some(&("column" | "left"))) || parts.last().is_some_and(|last| is_place(&last));
+    let names_it =
+        matches!(parts.last(), Some(&("column" | "left"))) || parts.last().is_some_and(|last| is_place(&last));
     let at = parts.iter().rposition(|part| is_place(&part)).filter(|_| names_it)?;
     Some(parts[..=at].join("/"))
 }
@@ -125,10 +131,15 @@ fn grown(value: &mut Value, sent: &Sent) -> std::result::Result<bool, String> {
     let mut more: Vec<(&str, Value)> = Vec::new();
     for (pointer, new) in sent.iter().filter(|(_, new)| !new.trim().is_empty()) {
         let Some((list, rest)) = pointer.split_once("/-").filter(|_| pointer.starts_with('/')) else { continue };
-        let new = rest.split('/').skip(1).collect::<Vec<_>>().into_iter().rev().fold(
-            Value::String(new.trim().to_string()),
-            |inner, name| Value::Object(Map::from_iter([(name.to_string(), inner)])),
-        );
+        let new = rest
+            .split('/')
+            .skip(1)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .fold(Value::String(new.trim().to_string()), |inner, name| {
+                Value::Object(Map::from_iter([(name.to_string(), inner)]))
+            });
         match more.iter_mut().find(|(known, _)| *known == list) {
             Some((_, Value::Object(known))) => {
                 if let Value::Object(new) = new {
@@ -180,7 +191,8 @@ impl Choices {
             // What cannot be read is not offered; the preview says why.
             let mut columns = |relation: &Relation| {
                 let columns = relation_columns(context, relation).ok()?;
-                let names: Vec<String> = columns.into_iter().map(|column| column.name).filter(is_shown).take(COLUMNS).collect();
+                let names: Vec<String> =
+                    columns.into_iter().map(|column| column.name).filter(is_shown).take(COLUMNS).collect();
                 let known = choices.lists.iter().position(|list| *list == names);
                 Some(known.unwrap_or_else(|| {
                     choices.lists.push(names);
@@ -332,7 +344,9 @@ mod tests {
 
     #[test]
     fn lists_grow_and_lose_what_is_emptied() {
-        let group = step(json!({"group": {"keys": [{"of": {"column": "a"}}, {"of": {"column": "b"}}], "measures": [{"function": "count"}]}}));
+        let group = step(
+            json!({"group": {"keys": [{"of": {"column": "a"}}, {"of": {"column": "b"}}], "measures": [{"function": "count"}]}}),
+        );
         let plan = Plan::of(Input::Table("t".into())).then(group);
         let words = |change: &[(&str, &str)]| {
             let all: Vec<_> = std::iter::once(&("step", "1")).chain(change).copied().collect();
@@ -347,7 +361,9 @@ mod tests {
         assert_eq!(more.unwrap(), "computes the number of rows and the mean of x for each b and c");
         assert!(words(&[("/group/measures/-/function", "mean")]).is_err());
         assert!(words(&[("/group/measures/-/of/column", "x")]).is_err());
-        let join = step(json!({"join": {"with": {"source": {"table": "c"}}, "on": [{"left": "a", "right": "b"}], "columns": [{"column": "x"}]}}));
+        let join = step(
+            json!({"join": {"with": {"source": {"table": "c"}}, "on": [{"left": "a", "right": "b"}], "columns": [{"column": "x"}]}}),
+        );
         let plan = Plan::of(Input::Table("t".into())).then(join);
         assert!(sent(&plan, &[("step", "1"), ("/join/columns/0/column", "")]).is_err());
         let other = sent(&plan, &[("step", "1"), ("/join/columns/0/column", ""), ("/join/columns/-/column", "y")]);

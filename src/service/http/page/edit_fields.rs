@@ -39,7 +39,8 @@ const JOIN_KINDS: Takes = Takes::One(&[
     ("anti", "rows without a partner"),
     ("full", "all rows of both tables"),
 ]);
-const EXACT_KEYS: Takes = Takes::One(&[("false", "whatever their case, spaces and signs"), ("true", "exactly as written")]);
+const EXACT_KEYS: Takes =
+    Takes::One(&[("false", "whatever their case, spaces and signs"), ("true", "exactly as written")]);
 const EXACT_TEXT: Takes = Takes::One(&[("false", "does not matter"), ("true", "matters")]);
 const FUNCTIONS: [(&str, &str); 8] = [
     ("count", "the number"),
@@ -219,10 +220,21 @@ mod tests {
         let join = json!({"join": {"with": {"source": {"table": "c"}}, "on": [{"left": "a", "right": "b"}], "columns": [{"column": "x"}]}});
         let mut found = labels(join);
         found.sort();
-        let named = ["Add also", "Column to add", "Key in the other table", "Key in this table", "Keys are the same", "Other table", "Rows to keep"];
+        let named = [
+            "Add also",
+            "Column to add",
+            "Key in the other table",
+            "Key in this table",
+            "Keys are the same",
+            "Other table",
+            "Rows to keep",
+        ];
         assert_eq!(found, named);
         let group = json!({"group": {"keys": [{"of": {"column": "a"}}], "measures": [{"function": "quantile", "at": 0.9, "of": {"column": "b"}}]}});
-        assert_eq!(labels(group), ["Group by", "At", "of the column", "Group also by", "Compute also", "of the column"]);
+        assert_eq!(
+            labels(group),
+            ["Group by", "At", "of the column", "Group also by", "Compute also", "of the column"]
+        );
     }
 
     #[test]

@@ -44,7 +44,11 @@ pub struct Filled {
 }
 
 /// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(filled): Query<Filled>) -> Result<Markup, Fault> {
+pub async fn page(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(filled): Query<Filled>,
+) -> Result<Markup, Fault> {
     shown(&app, &visitor, &filled, None).await
 }
 

@@ -85,7 +85,10 @@ fn form(app: &App, told: Option<&str>, next: &str) -> Markup {
 
 /// A path of this page, and no address of another place.
 fn own_path(next: &str) -> Option<&str> {
-    let is_own = next.len() <= 500 && next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\n', '\r', '\t']);
+    let is_own = next.len() <= 500
+        && next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.contains(['\\', '\n', '\r', '\t']);
     (is_own && next.is_ascii()).then_some(next)
 }
 
@@ -97,9 +100,7 @@ pub async fn with_token(
 ) -> Result<Response, Fault> {
     match app.users.with_token(of.secret.trim()) {
         Some(user) => logged_in(&app, user, &headers, &of.next),
-        None => {
-            Ok((StatusCode::FORBIDDEN, form(&app, Some("No user has this token."), &of.next)).into_response())
-        }
+        None => Ok((StatusCode::FORBIDDEN, form(&app, Some("No user has this token."), &of.next)).into_response()),
     }
 }
 

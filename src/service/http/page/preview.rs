@@ -167,7 +167,11 @@ fn heading(found: &Previewed) -> String {
         let mut names: Vec<String> = added.iter().take(NAMED).map(|name| text(name)).collect();
         names.extend((more > 0).then(|| format!("{more} more")));
         let last = names.pop().unwrap_or_default();
-        return if names.is_empty() { format!("{verb} {last}") } else { format!("{verb} {} and {last}", names.join(", ")) };
+        return if names.is_empty() {
+            format!("{verb} {last}")
+        } else {
+            format!("{verb} {} and {last}", names.join(", "))
+        };
     }
     let columns = preview.columns.len();
     match () {
@@ -184,7 +188,9 @@ fn remedied(edit: &Edit) -> String {
     match edit {
         Edit::Remove { step } => format!("Take step {step} out"),
         Edit::Replace { with, .. } => format!("Put it right: {}", text(&with.to_string())),
-        Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => format!("Leave out: {}", text(&totals.to_string())),
+        Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => {
+            format!("Leave out: {}", text(&totals.to_string()))
+        }
         Edit::Add { step, .. } => format!("Add a step: {}", text(&step.to_string())),
         _ => "Put it right".into(),
     }

@@ -60,9 +60,10 @@ fn before<'a>(session: &'a Session, step: &Step) -> Option<&'a Step> {
 
 /// What was done as the operation was called that was offered; of a plan that was changed, by what it adds to the one before.
 fn kind(session: &Session, step: &Step) -> OperationKind {
-    let offered = session.turns.iter().rev().filter_map(|turn| turn.recommendation.as_ref()).find_map(|answer| {
-        answer.operations.iter().find(|operation| operation.runnable.as_ref() == Some(&step.plan))
-    });
+    let offered =
+        session.turns.iter().rev().filter_map(|turn| turn.recommendation.as_ref()).find_map(|answer| {
+            answer.operations.iter().find(|operation| operation.runnable.as_ref() == Some(&step.plan))
+        });
     if let Some(operation) = offered {
         return operation.kind;
     }
