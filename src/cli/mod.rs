@@ -28,7 +28,7 @@ mod plan;
 mod printer;
 mod profile;
 mod progress;
-mod repl;
+pub mod repl;
 mod replay;
 mod row_sink;
 mod schema;

@@ -2,7 +2,7 @@
 //! [`run_operation`] run them. The session is saved after every change, so that nothing is lost if the process ends.
 
 mod actions;
-mod command;
+pub mod command;
 mod editor;
 mod memory;
 mod run_operation;
