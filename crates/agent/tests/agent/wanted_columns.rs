@@ -63,9 +63,10 @@ fn has(preview: &PlanPreview, column: &str) -> bool {
 
 #[test]
 fn what_is_wanted_is_found_where_the_table_is_not_at_hand() {
-    for text in
-        ["for each of the harbours with their depth, add the capital", "harbour depths, and beside each the capital"]
-    {
+    for text in [
+        "for each of the harbours with their depth, add the capital",
+        "a list of the harbours with their depth, and beside each the capital of its country",
+    ] {
         let (plan, preview, reason) = first(text, None);
         assert_eq!(plan.inputs().len(), 2, "{text}: {reason}");
         assert!(has(&preview, "capital") && has(&preview, "depth"), "{text}: {reason}");
