@@ -75,11 +75,11 @@ fn columns_at_a_grain_come_from_a_partner_that_has_it() {
 fn each_search_runs_once_a_turn() {
     let (lake, folder, index) = sample_lake();
     let mut paired = 0;
-    // Of the misspelt request the further tables that the rules propose are ranked by its words, too; what the first one wants is looked for among
-    // tables and among columns.
+    // Of the misspelt request the further tables that the rules propose are ranked by its words, too; what a join wants of another table is
+    // looked for among tables and among columns.
     for (text, table, ranked_again) in [
         ("manufacturer and model of aircraft by tail number", None, 1),
-        ("join flights with the weather of their airports", None, 0),
+        ("join flights with the weather of their airports", None, 1),
         ("unemploymnt in the states", None, 1),
         ("add wind and visibility", Some("transport/nyc2013/planes_faa"), 0),
     ] {

@@ -154,7 +154,7 @@ impl Deref for Database {
 fn open_database(path: &Path) -> Result<Database> {
     open_regular(path)?;
     if !is_database(path) {
-        let empty = storage::metadata(path).is_ok_and(|meta| meta.len() == 0);
+        let empty = storage::metadata(path).is_ok_and(|meta| meta.is_empty());
         return Err(Error::unreadable(
             path,
             if empty { "empty file" } else { "no SQLite database, or an encrypted one" },
@@ -204,7 +204,7 @@ fn pending_changes(path: &Path) -> Option<PathBuf> {
         let mut name = path.as_os_str().to_os_string();
         name.push(end);
         let beside = PathBuf::from(name);
-        storage::metadata(&beside).is_ok_and(|meta| meta.is_file() && meta.len() > 0).then_some(beside)
+        storage::metadata(&beside).is_ok_and(|meta| meta.is_file() && !meta.is_empty()).then_some(beside)
     })
 }
 

@@ -177,7 +177,7 @@ fn is_named(host: &str) -> bool {
     };
     // ECS gives only the path of its own server.
     let of_container = host == "169.254.170.2" && std::env::var_os("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").is_some();
-    of_container || NAMED.iter().any(|variable| names(&variable))
+    of_container || NAMED.iter().any(names)
 }
 
 #[cfg(test)]

@@ -57,6 +57,9 @@ pub(super) struct Listing {
     pub files: usize,
 }
 
+/// The names in a folder, and what each is.
+type Names<'a> = Vec<(&'a str, &'a Entry)>;
+
 impl Listing {
     /// The listing of the folder `key`, nothing of which is known yet.
     pub fn new(key: &str) -> Listing {
@@ -108,7 +111,7 @@ impl Listing {
     }
 
     /// The names in the folder `key`, and why more may be there; `None` where there is no such folder.
-    pub fn names(&self, key: &str) -> Option<(Vec<(&str, &Entry)>, Option<&str>)> {
+    pub fn names(&self, key: &str) -> Option<(Names<'_>, Option<&str>)> {
         let names = self.folders.get(key)?.iter().map(|(name, entry)| (name.as_str(), entry)).collect();
         Some((names, self.problems.get(key).map(String::as_str)))
     }

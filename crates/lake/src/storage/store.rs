@@ -298,11 +298,12 @@ pub(super) fn wait<T: Send + 'static>(asked: impl Future<Output = T> + Send + 's
 pub(super) fn io_error(error: &object_store::Error) -> io::Error {
     use object_store::Error::{NotFound, PermissionDenied, Precondition, Unauthenticated};
     const LONGEST: usize = 400;
+    const REFUSED: &str = "the store refuses access to it";
     let kind = match error {
         NotFound { .. } => return io::ErrorKind::NotFound.into(),
         Precondition { .. } => return super::remote_file::changed(),
         PermissionDenied { .. } | Unauthenticated { .. } => {
-            return io::Error::new(io::ErrorKind::PermissionDenied, "the store refuses access to it");
+            return io::Error::new(io::ErrorKind::PermissionDenied, REFUSED);
         }
         _ => io::ErrorKind::Other,
     };
@@ -312,5 +313,9 @@ pub(super) fn io_error(error: &object_store::Error) -> io::Error {
     }
     let reason = cause.to_string();
     let reason = reason.lines().next().unwrap_or_default();
+    // Of a list that is refused the store's library says no more than the status.
+    if ["401 Unauthorized", "403 Forbidden"].iter().any(|status| reason.contains(status)) {
+        return io::Error::new(io::ErrorKind::PermissionDenied, REFUSED);
+    }
     io::Error::new(kind, lakeward_core::text::shown(reason, LONGEST).to_string())
 }

@@ -308,7 +308,8 @@ fn one_after_the_other<I>(
 where
     I: Iterator<Item = KernelResult<ArrowEngineData>> + Send + 'static,
 {
-    let batches = files.to_vec().into_iter().flat_map(move |file| -> FileDataReadResultIterator {
+    let files: Vec<FileMeta> = files.to_vec();
+    let batches = files.into_iter().flat_map(move |file| -> FileDataReadResultIterator {
         match read(file) {
             Ok(batches) => Box::new(batches.map(|batch| Ok(Box::new(batch?) as Box<dyn EngineData>))),
             Err(error) => Box::new(std::iter::once(Err(error))),
