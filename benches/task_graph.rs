@@ -90,6 +90,7 @@ fn main() {
             title: format!("Set {number}"),
             description: draw.words(&words, 60),
             is_table: false,
+            meaning: Vec::new(),
         })
         .collect();
     datasets.sort_by(|a, b| a.id.cmp(&b.id));

@@ -113,7 +113,7 @@ impl Lake {
     /// The folder of the lake, or its address, of which a `pathlib.Path` would make one slash of two.
     #[getter]
     fn path(&self) -> OsString {
-        self.snapshot().place().lake.into_os_string()
+        self.snapshot().place().lake.clone().into_os_string()
     }
 
     /// The folder of its index.

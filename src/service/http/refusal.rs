@@ -24,7 +24,7 @@ pub struct Refusal {
     /// When to ask again.
     pub retry_after: Option<Duration>,
     /// A name that is not known, with the nearest ones that are.
-    pub unknown: Option<(String, Vec<String>)>,
+    pub unknown: Option<Box<(String, Vec<String>)>>,
 }
 
 /// What failed, as the extension of a response: pages show it in words.
@@ -75,7 +75,7 @@ impl Refusal {
                 Error::UnknownTable { name, nearest, .. }
                 | Error::UnknownColumn { name, nearest, .. }
                 | Error::UnknownSession { id: name, nearest, .. },
-            ) => Some((name.clone(), nearest.clone())),
+            ) => Some(Box::new((name.clone(), nearest.clone()))),
             _ => None,
         };
         Self { status, document: RefusalDocument { error, session: None }, retry_after, unknown }
@@ -84,7 +84,7 @@ impl Refusal {
     /// What a page says of it.
     pub fn told(&self) -> Told {
         let ErrorDocument { error, hint, .. } = &self.document.error;
-        Told { error: error.clone(), hint: hint.clone(), unknown: self.unknown.clone() }
+        Told { error: error.clone(), hint: hint.clone(), unknown: self.unknown.as_deref().cloned() }
     }
 }
 

@@ -241,8 +241,8 @@ fn the_first_page_shows_what_can_be_asked_and_all_tables_are_listed() {
     assert!(list.contains("1 to 50"), "{list}");
     let mut listed = list.matches("<li><a href=\"/table?id=").count();
     let mut next = list;
+    let from = Regex::new("href=\"(/search\\?from=\\d+)\">Next").expect("a pattern");
     while next.contains(">Next</a>") {
-        let from = Regex::new("href=\"(/search\\?from=\\d+)\">Next").expect("a pattern");
         next = browser.open(&from.captures(&next).expect("a link")[1]);
         listed += next.matches("<li><a href=\"/table?id=").count();
     }

@@ -285,7 +285,7 @@ fn a_checkpoint_stands_for_the_log_before_it() {
     let mut table = DeltaTable::created(lake.path().join("t"), &[column("n", "long")], &[]);
     let first = table.file("a.parquet", vec![("n", numbers(&[1]))], json!({}));
     let second = table.file("b.parquet", vec![("n", numbers(&[2]))], json!({}));
-    table.commit(&[first.clone()]);
+    table.commit(std::slice::from_ref(&first));
     table.commit(&[second]);
     let map = |name: &str| {
         let entries = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)];

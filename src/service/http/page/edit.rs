@@ -119,10 +119,10 @@ fn changed(step: &Step, sent: &Sent) -> std::result::Result<Step, String> {
 /// The item of a list that goes when the field at `pointer` is emptied; none for fields that may be empty.
 fn item_of(pointer: &str) -> Option<String> {
     let parts: Vec<&str> = pointer.split('/').collect();
-    let is_place = |part: &&str| part.parse::<usize>().is_ok();
+    let is_place = |part: &str| part.parse::<usize>().is_ok();
     let names_it =
-        matches!(parts.last(), Some(&("column" | "left"))) || parts.last().is_some_and(|last| is_place(&last));
-    let at = parts.iter().rposition(|part| is_place(&part)).filter(|_| names_it)?;
+        matches!(parts.last(), Some(&("column" | "left"))) || parts.last().is_some_and(|last| is_place(last));
+    let at = parts.iter().rposition(|part| is_place(part)).filter(|_| names_it)?;
     Some(parts[..=at].join("/"))
 }
 
