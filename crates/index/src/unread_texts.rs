@@ -1,11 +1,9 @@
 //! Reads the texts of tables and records that were written without: the second half of a large build.
 //!
-//! Reading a text as a whole takes a hundredth of a second, so a build of many tables commits them first, [without](WithoutTexts) vectors of
+//! Reading a text as a whole takes a hundredth of a second, so a build of many tables commits them first, [without](super::build::WithoutTexts) vectors of
 //! what they are about; words and static vectors answer from then on. Then each segment gets its [`meanings`], and is committed
 //! with them. Vectors are kept in files of [`PART_TABLES`] tables beside the segment's, written atomically and checked like all others, until the
 //! whole is there: a run that is stopped or killed loses one part at the most, and the next goes on after the last.
-//!
-//! [`WithoutTexts`]: super::build::WithoutTexts
 
 use std::fs;
 use std::path::{Path, PathBuf};

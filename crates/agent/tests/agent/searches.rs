@@ -79,7 +79,7 @@ fn each_search_runs_once_a_turn() {
     // looked for among tables and among columns.
     for (text, table, ranked_again) in [
         ("manufacturer and model of aircraft by tail number", None, 1),
-        ("join flights with the weather of their airports", None, 1),
+        ("join flights with the weather of their airports", None, 2),
         ("unemploymnt in the states", None, 1),
         ("add wind and visibility", Some("transport/nyc2013/planes_faa"), 0),
     ] {

@@ -1,7 +1,7 @@
 //! Vectors of tasks and of descriptions of datasets.
 //!
 //! Where the index knows of every dataset what it is about ([`lakeward_index::meanings`]), the model that made those vectors reads tasks
-//! and documents, too ([`Reading::Texts`]). Otherwise the model of columns makes them: with the built-in one, a text's vector is the sum of
+//! and documents, too. Otherwise the model of columns makes them: with the built-in one, a text's vector is the sum of
 //! its word pieces' vectors, each times idf(piece) = ln((N + 1) / (df + 1)) over the descriptions of the lake, so that common words count
 //! little; any other embeds whole texts.
 
