@@ -8,7 +8,9 @@ use lakeward_lake::dataset::TableEntry;
 /// Clauses that are looked up where no words were read as what is wanted: those that say most.
 const CLAUSES: usize = 3;
 /// Words of a run that the table at hand does not explain, at most.
-const RUN: usize = 4;
+const RUN: usize = 3;
+/// Such runs that are looked up, at most: the shortest, since each is a search.
+const RUNS: usize = 14;
 
 /// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.
 pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
@@ -60,5 +62,7 @@ pub(super) fn unexplained(text: &str, entry: &TableEntry) -> Vec<String> {
             }
         }
     }
+    runs.sort_by_key(|run: &String| run.split_whitespace().count());
+    runs.truncate(RUNS);
     runs
 }
