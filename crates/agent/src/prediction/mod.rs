@@ -147,15 +147,12 @@ impl Agent<'_> {
             && signals.operation.label == OperationKind::Union
             && signals.operation.confidence >= SURE;
         let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
-        // Nothing but a figure in doubt of groups that hold one row each, or one that cannot be computed, is one of another table.
+        // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
         let steps = base.plan.relation.steps.len();
-        let is_idle = match wished {
-            Some(wished) if added.is_empty() => match &wished.runnable {
-                Some(plan) => {
-                    doubtful && plan.relation.steps.len() == steps + 1 && self.groups_single_rows(session, plan)?
-                }
-                None => turn.of(Role::Measure).next().is_some(),
-            },
+        let is_idle = match wished.and_then(|wished| wished.runnable.as_ref()) {
+            Some(plan) if added.is_empty() && doubtful && plan.relation.steps.len() == steps + 1 => {
+                self.groups_single_rows(session, plan)?
+            }
             _ => false,
         };
         if is_idle {

@@ -30,7 +30,7 @@ use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
-/// The same where it stands for a guess.
+/// The score of a column that words name, at least, where they were not read as what is wanted.
 const PLAINLY: f64 = 0.4;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
@@ -95,7 +95,8 @@ impl Agent<'_> {
     }
 
     /// The columns of tables that share keys with the table at hand which one of the `phrases` names, best first: what is wanted of other tables
-    /// `elsewhere`, else better than it names a column at hand. Columns called as a key at hand, or with a single value, are none.
+    /// `elsewhere`, else better than it names a column at hand. Columns called as a key at hand, or with a single value, are none. For each phrase the
+    /// texts of `read` columns are read as sentences.
     pub(super) fn columns_named(
         &self,
         (phrases, elsewhere, read): (&[String], bool, usize),
