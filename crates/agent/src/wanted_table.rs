@@ -350,16 +350,16 @@ impl Agent<'_> {
 /// want of another table.
 fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]) -> Vec<usize> {
     let own = &table.entry.profile.columns;
-    let read = (0..own.len()).filter(|&place| keys.contains(&own[place].name));
+    // Equal figures say nothing, and looking for them takes seconds.
+    let is_figure = |weakness| matches!(weakness, Weakness::Measure | Weakness::SmallNumbers | Weakness::Counter);
+    let may_be_key = |column: &ColumnProfile| !column.weakness.is_some_and(is_figure) || is_time(column);
+    let read = (0..own.len()).filter(|&place| keys.contains(&own[place].name) && may_be_key(&own[place]));
     let read: Vec<usize> = read.collect();
     if read.len() > 1 {
         return read;
     }
     let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= SAME_NAME);
     let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| mention.column);
-    // Equal figures say nothing, and looking for them takes seconds.
-    let is_figure = |weakness| matches!(weakness, Weakness::Measure | Weakness::SmallNumbers | Weakness::Counter);
-    let may_be_key = |column: &ColumnProfile| !column.weakness.is_some_and(is_figure) || is_time(column);
     mentioned.filter(|&place| may_be_key(&own[place]) && !is_wanted(&own[place].name)).collect()
 }
 

@@ -214,7 +214,7 @@ fn read(
     schema: &SchemaRef,
     send: impl Fn(RecordBatch) -> Result<bool>,
 ) -> Result<()> {
-    let mut reader = match files.and(FileSet::at(&source.path)) {
+    let mut reader = match files.and_then(|_| FileSet::at(&source.path)) {
         Some(set) => reader::open_files(set, &ReadOptions::default(), files)?,
         None => reader::open_path(&source.path, &ReadOptions::default())?,
     };

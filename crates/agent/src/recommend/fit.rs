@@ -7,7 +7,7 @@ use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
 use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
 use lakeward_core::role::Role;
-use lakeward_core::text::{counted, is_function_word, name_likeness, name_words};
+use lakeward_core::text::{NameParts, counted, is_function_word, name_words};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
@@ -178,9 +178,11 @@ fn period(years: RequestedYears, dataset: &Dataset, weights: &FitWeights) -> Opt
 }
 
 fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
+    let columns: Vec<(NameParts, &str)> =
+        dataset.columns().iter().map(|column| (NameParts::of(&column.name), column.name.as_str())).collect();
     let best = |name: &String| {
-        let columns = dataset.columns().iter();
-        let likeness = columns.map(|column| (name_likeness(name, &column.name), column.name.as_str()));
+        let name = NameParts::of(name);
+        let likeness = columns.iter().map(|(parts, column)| (name.likeness(parts), *column));
         likeness.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""))
     };
     let found: Vec<(f64, &str)> = wanted.iter().map(best).collect();

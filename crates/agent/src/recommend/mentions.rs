@@ -1,5 +1,8 @@
 //! Which columns of a table a request speaks of: runs of its words held against headers.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use lakeward_core::text::NameParts;
 use lakeward_lake::profile::ColumnProfile;
 
@@ -78,8 +81,8 @@ impl Phrases {
 }
 
 fn is_stop_word(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    STOP_WORDS.split_whitespace().any(|stop| stop == lower)
+    static STOPS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+    STOPS.contains(word.to_lowercase().as_str())
 }
 
 #[cfg(test)]

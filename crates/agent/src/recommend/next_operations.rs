@@ -7,7 +7,7 @@ use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
-use lakeward_core::text::name_likeness;
+use lakeward_core::text::NameParts;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
@@ -213,13 +213,26 @@ pub(crate) fn requested_columns(
     candidate: &Candidate,
 ) -> Vec<String> {
     let Some(answer) = &candidate.join else { return Vec::new() };
-    let likeness = |wanted: &String, name: &String| name_likeness(wanted, name);
-    let is_spelt = |wanted: &String| answer.adds.iter().any(|name| likeness(wanted, name) >= 1.0);
-    let enough = |wanted: &String| if is_spelt(wanted) { 1.0 } else { least };
-    let asked = |name: &String| wanted.iter().any(|wanted| likeness(wanted, name) >= enough(wanted));
-    let columns: Vec<String> = answer.adds.iter().filter(|name| asked(name)).cloned().collect();
-    if !columns.is_empty() {
-        return columns;
+    if !wanted.is_empty() {
+        let adds: Vec<(NameParts, &String)> = answer.adds.iter().map(|name| (NameParts::of(name), name)).collect();
+        let enough = |wanted: &NameParts| {
+            let is_spelt = adds.iter().any(|(name, _)| wanted.likeness(name) >= 1.0);
+            if is_spelt { 1.0 } else { least }
+        };
+        let wanted: Vec<(NameParts, f64)> = wanted
+            .iter()
+            .map(|wanted| NameParts::of(wanted))
+            .map(|wanted| {
+                let enough = enough(&wanted);
+                (wanted, enough)
+            })
+            .collect();
+        let asked = |name: &NameParts| wanted.iter().any(|(wanted, enough)| wanted.likeness(name) >= *enough);
+        let columns: Vec<String> =
+            adds.iter().filter(|(parts, _)| asked(parts)).map(|(_, name)| (*name).clone()).collect();
+        if !columns.is_empty() {
+            return columns;
+        }
     }
     let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.query_column == column.name);
     let own = phrases.columns(own).into_iter().filter(|mention| is_key(&own[mention.column]));

@@ -10,7 +10,7 @@ use super::fit::{is_group, is_measure};
 use super::{IntentionFit, Utility};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Label, OperationKind, Ranked};
-use lakeward_core::text::name_likeness;
+use lakeward_core::text::NameParts;
 use lakeward_search::weights::TurnWeights;
 use lakeward_search::{Candidate, JoinAnswer, RankingWeights, Relevance};
 
@@ -153,7 +153,11 @@ fn brings(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) ->
     if wanted.is_empty() || join.weakness.is_some() {
         return 0.0;
     }
-    let best = |name: &String| join.adds.iter().map(|added| name_likeness(name, added)).fold(0.0, f64::max);
+    let adds: Vec<NameParts> = join.adds.iter().map(|added| NameParts::of(added)).collect();
+    let best = |name: &String| {
+        let name = NameParts::of(name);
+        adds.iter().map(|added| name.likeness(added)).fold(0.0, f64::max)
+    };
     let found = wanted.iter().map(best).filter(|likeness| *likeness >= weights.fit.same_name);
     found.sum::<f64>() / wanted.len() as f64
 }

@@ -1,6 +1,7 @@
 //! How alike two names of columns are.
 
-use super::{is_placeholder, name_words};
+use super::name_words;
+use super::names::only_number;
 
 /// Likeness of two column names in 0..=1: 1 for the same words, else the better of shared words and shared letter triples.
 pub fn name_likeness(a: &str, b: &str) -> f64 {
@@ -20,7 +21,7 @@ pub struct NameParts {
 impl NameParts {
     /// The parts of `name`.
     pub fn of(name: &str) -> Self {
-        let words = if is_placeholder(name) { Vec::new() } else { name_words(name) };
+        let words = Some(name_words(name)).filter(|words| !only_number(words)).unwrap_or_default();
         let mut singulars: Vec<String> = words.iter().map(|word| singular(word).to_string()).collect();
         singulars.sort_unstable();
         singulars.dedup();

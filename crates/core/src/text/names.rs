@@ -32,9 +32,13 @@ pub fn name_words(name: &str) -> Vec<String> {
 
 /// Whether a column name only numbers the column (`c1`, `column_7`, `Unnamed: 3`) and so does not describe its content.
 pub fn is_placeholder(name: &str) -> bool {
+    only_number(&name_words(name))
+}
+
+/// [`is_placeholder`] of a name's words.
+pub(super) fn only_number(words: &[String]) -> bool {
     const COUNTED: [&str; 9] = ["c", "col", "column", "field", "v", "var", "variable", "attr", "attribute"];
-    let words = name_words(name);
-    match words.as_slice() {
+    match words {
         [] => true,
         [word] => word == "unnamed",
         [word, number] => {

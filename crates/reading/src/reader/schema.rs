@@ -193,28 +193,20 @@ impl Schema {
     /// The values of its columns that a text names: whole values, or words from which they are made by an ending ("african" for
     /// Africa). At most some for each column, the longest first.
     pub fn matches(&self, text: &str, holds: Holds<'_>) -> Vec<ValueMatch> {
-        let mut words = words(text);
-        words.truncate(MOST_WORDS);
+        let is_text = |column: &SchemaColumn| column.kind == ColumnKind::Text && !column.of_result;
+        let phrases = if self.columns.iter().any(is_text) { phrases(text) } else { Vec::new() };
         let mut found: Vec<ValueMatch> = Vec::new();
-        for (place, column) in self.columns.iter().enumerate() {
-            if column.kind != ColumnKind::Text || column.of_result {
-                continue;
-            }
-            let keys: Vec<(String, &String)> = column.values.iter().map(|value| (key(value), value)).collect();
+        for (place, column) in self.columns.iter().enumerate().filter(|(_, column)| is_text(column)) {
+            let values: Vec<Comparable<'_>> = column.values.iter().map(|value| Comparable::of(value)).collect();
             let mut of_column: Vec<ValueMatch> = Vec::new();
-            for length in (1..=LONGEST_VALUE.min(words.len())).rev() {
-                for from in 0..=words.len() - length {
-                    let to = from + length - 1;
-                    let is_known =
-                        |known: &ValueMatch| known.likeness >= 1.0 && known.words.0 <= to && from <= known.words.1;
-                    let (first, last) = (&words[from], &words[to]);
-                    if !first.is_word || !last.is_word || of_column.iter().any(is_known) {
-                        continue;
-                    }
-                    let phrase = &text[first.bytes.start..last.bytes.end];
-                    let Some((value, likeness)) = named(phrase, &keys, |phrase| holds(place, phrase)) else { continue };
-                    of_column.push(ValueMatch { column: place, words: (from, to), value, likeness });
+            for (words, phrase) in &phrases {
+                let is_known =
+                    |known: &ValueMatch| known.likeness >= 1.0 && known.words.0 <= words.1 && words.0 <= known.words.1;
+                if of_column.iter().any(is_known) {
+                    continue;
                 }
+                let Some((value, likeness)) = named(phrase, &values, |phrase| holds(place, phrase)) else { continue };
+                of_column.push(ValueMatch { column: place, words: *words, value, likeness });
             }
             // What is spelt out goes before what is only alike; the sort is stable.
             of_column.sort_by_key(|found| found.likeness < 1.0);
@@ -252,41 +244,89 @@ impl ColumnNames {
     }
 }
 
+/// A value or phrase, taken apart once for many comparisons.
+struct Comparable<'t> {
+    text: &'t str,
+    /// See [`key`].
+    key: String,
+    words: Vec<String>,
+}
+
+impl<'t> Comparable<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, key: key(text), words: name_words(text) }
+    }
+
+    /// How surely a value is meant by this phrase that does not spell it out, in 0..=.9.
+    fn alike(&self, value: &Comparable<'_>) -> f32 {
+        of_one_stem(&self.key, &value.key).max(self.begins(value))
+    }
+
+    /// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
+    fn begins(&self, value: &Comparable<'_>) -> f32 {
+        const BEGINS: f32 = 0.45;
+        const LEAST: usize = 3;
+        let (said, own) = (&self.words, &value.words);
+        let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(said);
+        if begins && said.iter().map(String::len).sum::<usize>() >= LEAST { BEGINS } else { 0.0 }
+    }
+}
+
+/// The runs of words of a text that may be values, the longest first, with their first and last word.
+fn phrases(text: &str) -> Vec<((usize, usize), Comparable<'_>)> {
+    let mut words = words(text);
+    words.truncate(MOST_WORDS);
+    let mut found = Vec::new();
+    for length in (1..=LONGEST_VALUE.min(words.len())).rev() {
+        for from in 0..=words.len() - length {
+            let (first, last) = (&words[from], &words[from + length - 1]);
+            if first.is_word && last.is_word {
+                let phrase = &text[first.bytes.start..last.bytes.end];
+                found.push(((from, from + length - 1), Comparable::of(phrase)));
+            }
+        }
+    }
+    found
+}
+
 /// The value of a column that a phrase names, and how surely.
-fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool) -> Option<(String, f32)> {
-    let wanted = key(phrase);
-    if wanted.is_empty() || (wanted.chars().count() < 2 && phrase != phrase.to_uppercase()) {
+fn named(phrase: &Comparable<'_>, values: &[Comparable<'_>], holds: impl Fn(&str) -> bool) -> Option<(String, f32)> {
+    let Comparable { text, key, .. } = phrase;
+    if key.is_empty() || (key.chars().count() < 2 && *text != text.to_uppercase()) {
         return None;
     }
     // "and" is no country's code, unless it is written like one.
-    let is_written = |value: &str| !lakeward_core::text::is_function_word(&phrase.to_lowercase()) || phrase == value;
-    let is_it = |key: &str, value: &str| key == wanted && !differ_as_numbers(phrase, value) && is_written(value);
-    if let Some((_, value)) = keys.iter().find(|(key, value)| is_it(key, value)) {
-        return Some(((*value).clone(), 1.0));
+    let is_it = |value: &&Comparable<'_>| {
+        value.key == *key
+            && !differ_as_numbers(text, value.text)
+            && (!lakeward_core::text::is_function_word(&text.to_lowercase()) || *text == value.text)
+    };
+    if let Some(value) = values.iter().find(is_it) {
+        return Some((value.text.to_string(), 1.0));
     }
-    if is_common(&wanted) {
+    if is_common(key) {
         return None;
     }
-    if holds(phrase) {
-        return Some((phrase.to_string(), 1.0));
+    if holds(text) {
+        return Some(((*text).to_string(), 1.0));
     }
-    let mut best: Option<(&String, f32)> = None;
-    for (key, value) in keys {
-        let likeness = of_one_stem(&wanted, key).max(word_of(phrase, value));
+    let mut best: Option<(&str, f32)> = None;
+    for value in values {
+        let likeness = phrase.alike(value);
         if likeness > best.map_or(0.0, |(_, known)| known) {
-            best = Some((value, likeness));
+            best = Some((value.text, likeness));
         }
     }
-    best.map(|(value, likeness)| (value.clone(), likeness))
+    best.map(|(value, likeness)| (value.to_string(), likeness))
 }
 
 /// What can be said of words and a value of a column without the model: how alike they are, and how much one is a short form of the other.
 pub fn value_features(phrase: &str, value: &str) -> [f32; VALUE_FEATURES] {
-    let (wanted, own) = (key(phrase), key(value));
-    let alike = match wanted == own {
+    let (wanted, own) = (Comparable::of(phrase), Comparable::of(value));
+    let alike = match wanted.key == own.key {
         true if differ_as_numbers(phrase, value) => 0.0,
         true => 1.0,
-        false => of_one_stem(&wanted, &own).max(word_of(phrase, value)),
+        false => wanted.alike(&own),
     };
     [alike, NameParts::of(phrase).short_form(&NameParts::of(value)) as f32]
 }
@@ -308,15 +348,6 @@ fn of_one_stem(a: &str, b: &str) -> f32 {
         return 0.0;
     }
     0.9 - 0.1 * rest as f32
-}
-
-/// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
-fn word_of(phrase: &str, value: &str) -> f32 {
-    const BEGINS: f32 = 0.45;
-    const LEAST: usize = 3;
-    let (said, own) = (name_words(phrase), name_words(value));
-    let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
-    if begins && said.iter().map(String::len).sum::<usize>() >= LEAST { BEGINS } else { 0.0 }
 }
 
 /// A value or phrase in a form in which the same ones are equal: lower case, no accents, letters and digits alone.

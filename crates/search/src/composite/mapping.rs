@@ -5,10 +5,12 @@
 //! Esmailoghli, Quiané-Ruiz and Abedjan, "MATE", PVLDB 15(8), 2022.)
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::tuples::{Key, Parts};
 use lakeward_core::error::Result;
-use lakeward_core::text::name_likeness;
+use lakeward_core::text::NameParts;
 use lakeward_index::columns::{ColumnRecord, Columns};
 use lakeward_index::overlap::gallop;
 
@@ -77,6 +79,8 @@ struct Holder {
     column: u32,
     tuples: TupleSet,
     count: u64,
+    /// Likeness of its name to that of the key column.
+    name: f64,
 }
 
 /// The mappings of `key` to the columns `range` of one table under which a combination may match, greatest bound first; the key
@@ -92,14 +96,22 @@ pub fn mappings(
 ) -> Result<Vec<Mapping>> {
     let tuples = &key.tuples;
     let mut holders: Vec<Vec<Holder>> = Vec::with_capacity(key.places.len());
+    let mut names: HashMap<u32, NameParts> = HashMap::new();
     for (part, parts) in tuples.columns.iter().enumerate() {
+        let own = NameParts::of(&key.query.columns[key.places[part]].profile.name);
         let mut found = Vec::new();
         for column in range.clone() {
             if part == first && !first_columns.contains(&column) {
                 continue;
             }
-            if let Some(held) = held(parts, tuples.len(), store, store.record(column)?)? {
-                found.push(Holder { column, count: held.len(), tuples: held });
+            let record = store.record(column)?;
+            if let Some(held) = held(parts, tuples.len(), store, record)? {
+                let theirs = match names.entry(column) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(NameParts::of(store.name(record)?)),
+                };
+                let name = own.likeness(theirs);
+                found.push(Holder { column, count: held.len(), tuples: held, name });
             }
         }
         if found.is_empty() {
@@ -206,7 +218,7 @@ fn mapping(
         let column = &key.query.columns[*place].profile;
         mapping.columns.push(holder.column);
         mapping.part_tuples.push(holder.count);
-        mapping.names += name_likeness(&column.name, store.name(record)?) / key.places.len() as f64;
+        mapping.names += holder.name / key.places.len() as f64;
         mapping.accidental &= column.weakness.is_some() || record.weakness().is_some();
         mapping.least_tuples = mapping.least_tuples.max(record.distinct);
         combinations *= record.distinct as f64;

@@ -9,6 +9,8 @@ use safetensors::{Dtype, SafeTensors};
 
 /// Minimum columns per core.
 const LEAST_BLOCK: usize = 64;
+/// Pieces of a text from which it is split among the cores.
+const LEAST_SPLIT: usize = 32;
 
 /// The sizes of the encoder.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +127,15 @@ impl Encoder {
 
     /// Returns one row of `hidden` values for each of `pieces`. There must be at most as many pieces as positions, all from the vocabulary.
     pub(super) fn encode(&self, pieces: &[u32]) -> Vec<f32> {
+        // While many texts are encoded at once, every core is busy; a single text that a user waits for is split among the cores.
+        if rayon::current_thread_index().is_some() {
+            return self.encode_in_parts(pieces, 1);
+        }
+        let parts = if pieces.len() < LEAST_SPLIT { 1 } else { rayon::current_num_threads() };
+        rayon::scope(|_| self.encode_in_parts(pieces, parts))
+    }
+
+    fn encode_in_parts(&self, pieces: &[u32], parts: usize) -> Vec<f32> {
         let Shape { hidden, inner, heads, .. } = self.shape;
         let count = pieces.len();
         let mut rows = Vec::with_capacity(count * hidden);
@@ -144,20 +155,30 @@ impl Encoder {
         let matrix = |columns: usize| vec![0.0f32; count * columns];
         let (mut query, mut key, mut value) = (matrix(hidden), matrix(hidden), matrix(hidden));
         let (mut mixed, mut changed, mut wide) = (matrix(hidden), matrix(hidden), matrix(inner));
-        let mut weights = vec![0.0f32; count * count];
+        let width = hidden / heads;
+        let mut by_head = matrix(hidden);
+        let part = (wide.len() / parts).max(1);
         for layer in &self.layers {
-            layer.query.apply(&rows, &mut query);
-            layer.key.apply(&rows, &mut key);
-            layer.value.apply(&rows, &mut value);
-            for head in 0..heads {
-                attend([&query, &key, &value], &mut mixed, &mut weights, (count, hidden, head, hidden / heads));
+            layer.query.apply(&rows, &mut query, parts);
+            layer.key.apply(&rows, &mut key, parts);
+            layer.value.apply(&rows, &mut value, parts);
+            let of_head = |weights: &mut Vec<f32>, (head, mixed): (usize, &mut [f32])| {
+                attend([&query, &key, &value], mixed, weights, (count, hidden, head, width));
+            };
+            let scratch = || vec![0.0f32; count * count];
+            let places = by_head.par_chunks_exact_mut((count * width).max(1)).enumerate();
+            places.with_min_len(heads.div_ceil(parts)).for_each_init(scratch, of_head);
+            for (head, of_head) in by_head.chunks_exact((count * width).max(1)).enumerate() {
+                for (row, own) in mixed.chunks_exact_mut(hidden).zip(of_head.chunks_exact(width)) {
+                    row[head * width..][..width].copy_from_slice(own);
+                }
             }
-            layer.attended.apply(&mixed, &mut changed);
+            layer.attended.apply(&mixed, &mut changed, parts);
             add(&mut rows, &changed);
             layer.attended_norm.apply(&mut rows);
-            layer.inner.apply(&rows, &mut wide);
-            gelu_all(&mut wide);
-            layer.outer.apply(&wide, &mut changed);
+            layer.inner.apply(&rows, &mut wide, parts);
+            wide.par_chunks_mut(part).for_each(gelu_all);
+            layer.outer.apply(&wide, &mut changed, parts);
             add(&mut rows, &changed);
             layer.norm.apply(&mut rows);
         }
@@ -165,7 +186,8 @@ impl Encoder {
     }
 }
 
-/// One head of attention, softmax(Q · Kᵀ / √d) · V, on its `width` columns of matrices with `count` rows and `hidden` columns.
+/// One head of attention, softmax(Q · Kᵀ / √d) · V, on its `width` columns of matrices with `count` rows and `hidden` columns. `mixed` is
+/// of this head alone.
 fn attend(
     [query, key, value]: [&[f32]; 3],
     mixed: &mut [f32],
@@ -192,14 +214,15 @@ fn attend(
         1.0,
         Strided { values: weights, row: count, column: 1 },
         Strided { values: &value[at..], row: hidden, column: 1 },
-        (&mut mixed[at..], hidden),
+        (mixed, width),
     );
 }
 
 impl Linear {
-    fn apply(&self, rows: &[f32], out: &mut [f32]) {
+    /// In so many parts, one a core.
+    fn apply(&self, rows: &[f32], out: &mut [f32], parts: usize) {
         let (weight, bias) = match self {
-            Self::Int8(linear) => return linear.apply(rows, out),
+            Self::Int8(linear) => return linear.apply(rows, out, parts),
             Self::Float { weight, bias } => (weight, bias),
         };
         let outputs = bias.len();
@@ -214,11 +237,7 @@ impl Linear {
                 (out, width),
             );
         };
-        // While many texts are encoded at once, every core is busy; a single text that a user waits for is split among the cores.
-        let width = match rayon::current_thread_index() {
-            Some(_) => outputs,
-            None => outputs.div_ceil(rayon::current_num_threads()).next_multiple_of(LEAST_BLOCK).min(outputs),
-        };
+        let width = outputs.div_ceil(parts).next_multiple_of(LEAST_BLOCK).min(outputs);
         if width == outputs {
             block(0, outputs, out);
         } else {

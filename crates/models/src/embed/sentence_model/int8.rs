@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 /// Outputs that are computed together.
 pub(super) const OUTPUTS: usize = 16;
 /// Inputs that lie together.
@@ -65,8 +67,15 @@ impl Linear {
         self.bias.len()
     }
 
-    /// One row of `out` for each of `rows`, which lie one after the other.
-    pub(super) fn apply(&self, rows: &[f32], out: &mut [f32]) {
+    /// One row of `out` for each of `rows`, which lie one after the other, in so many parts at once.
+    pub(super) fn apply(&self, rows: &[f32], out: &mut [f32], parts: usize) {
+        let (inputs, outputs) = (self.smooth.len(), self.outputs());
+        let part = (rows.len() / inputs).div_ceil(parts).next_multiple_of(ROWS).max(ROWS);
+        let places = rows.par_chunks(part * inputs).zip(out.par_chunks_mut(part * outputs));
+        places.for_each(|(rows, out)| self.apply_to(rows, out));
+    }
+
+    fn apply_to(&self, rows: &[f32], out: &mut [f32]) {
         let (inputs, outputs) = (self.smooth.len(), self.outputs());
         let mut rounded = vec![0i8; ROWS * inputs];
         let mut sums = vec![[0i32; OUTPUTS]; ROWS * outputs / OUTPUTS];
@@ -291,7 +300,10 @@ mod tests {
         for count in [0, 1, 7, 8, 9, 20] {
             let rows: Vec<f32> = (0..count * inputs).map(|at| (at as f32 * 0.37).sin() * 3.0).collect();
             let mut out = vec![f32::NAN; count * outputs];
-            linear.apply(&rows, &mut out);
+            linear.apply(&rows, &mut out, 1);
+            let mut in_parts = vec![f32::NAN; out.len()];
+            linear.apply(&rows, &mut in_parts, 3);
+            assert_eq!(in_parts, out);
             for (row, out) in rows.chunks_exact(inputs).zip(out.chunks_exact(outputs)) {
                 for (output, value) in out.iter().enumerate() {
                     let weights = &weights[output * inputs..][..inputs];
