@@ -25,7 +25,7 @@ fn not_carried_out(session: &Session) -> Option<String> {
 }
 
 /// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
-fn carried_out_in_doubt(session: &Session) -> Option<String> {
+pub(super) fn carried_out_in_doubt(session: &Session) -> Option<String> {
     let turn_of = |step: &Step| session.turns.iter().find(|turn| turn.number == step.turn);
     let standing = session.steps.iter().filter(|step| !step.undone && step.number > session.steps_before_table);
     let carried_out = standing.filter_map(|step| Some((&step.plan, turn_of(step)?)));

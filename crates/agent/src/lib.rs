@@ -2,6 +2,7 @@
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
 mod acts;
+mod added_columns;
 pub mod agentic;
 mod catalogue_demands;
 pub mod config;

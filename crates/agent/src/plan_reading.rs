@@ -362,7 +362,8 @@ impl Agent<'_> {
             unchanged(&plan)
         };
         not_applied.extend(assembly.not_applied);
-        plan = assembly.plan;
+        let made = (&reading.base, assembly.plan);
+        plan = self.keeping_added(session, made, &reading.turn, &mut not_applied)?;
         // Wishes about a dataset belong to a search; beside a change of the plan they would be lost.
         if plan != reading.base {
             let of_dataset = reading.turn.spans.iter().filter(|span| speaks_of_dataset(span.role));
@@ -379,7 +380,8 @@ impl Agent<'_> {
             Some((_, kind)) => *kind,
             None => OperationKind::Filter,
         };
-        let table = chosen.map(|(table, _)| table);
+        let is_used = |table: &String| plan.inputs().contains(&&Input::Table(table.clone()));
+        let table = chosen.map(|(table, _)| table).filter(is_used);
         remarks.extend(assembly.remarks);
         Ok(Some(PlanWish { plan, table, kind, not_applied, remarks }))
     }

@@ -1,6 +1,7 @@
 //! One turn, a straight line of stages that nothing changes afterwards: what the request says ([`super::reading`]), what the searches
 //! find ([`super::found`]), the candidates with their scores ([`super::weighed`]), the recommendation. Then the session is written.
 
+use super::doubts::carried_out_in_doubt;
 use super::found::Found;
 use super::known_columns::AtHand;
 use super::model;
@@ -122,6 +123,7 @@ impl Agent<'_> {
             };
             notes.push(format!("step {} {did}", step.number));
         }
+        notes.extend(carried_out_in_doubt(session));
         let stands = session.plan();
         let operations = match (before, stands) {
             (Some(before), Some(stands)) if before != stands => {

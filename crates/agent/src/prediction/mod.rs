@@ -20,7 +20,7 @@ use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
 use crate::recommend::{Question, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Join, Plan, Step};
+use lakeward_core::plan::{Join, Measure, Plan, Step};
 use lakeward_core::request::{Input, Intention, OperationKind, Signals};
 use lakeward_core::text::counted;
 use lakeward_index::ColumnRef;
@@ -191,7 +191,12 @@ impl Agent<'_> {
             Vec::new()
         };
         // Nor does a join give way that brings the column which the words name best.
-        let brings_best = |wished: &RankedOperation| wished.kind.combines() && brings(wished, &named);
+        let is_new = |step: &Step| matches!(step, Step::Join(_)) && !base.plan.relation.steps.contains(step);
+        let joins = |wished: &RankedOperation| {
+            let steps = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
+            wished.kind.combines() || !doubtful && steps.into_iter().any(is_new)
+        };
+        let brings_best = |wished: &RankedOperation| joins(wished) && brings(wished, &named);
         if !wished.is_some_and(brings_best)
             && let Some(found) = self.add_named(session, &named, base, query, target)?
         {
@@ -258,11 +263,12 @@ impl Agent<'_> {
         Ok(before > 1 && rows(place + 1)? == before)
     }
 
-    /// Whether what a plan makes still has the column `name`, or a figure of it.
+    /// Whether what a plan makes still has the column `name`, or a figure of it for each group.
     fn has_target(&self, session: &Session, plan: &Plan, name: &str) -> Result<bool> {
         let figure = |step: &Step| {
             let Step::Group(grouping) = step else { return false };
-            grouping.measures.iter().any(|measure| measure.of.as_ref().is_some_and(|of| of.as_column() == Some(name)))
+            let is_of = |measure: &Measure| measure.of.as_ref().is_some_and(|of| of.as_column() == Some(name));
+            !grouping.keys.is_empty() && grouping.measures.iter().any(is_of)
         };
         let has = relation_columns(self.connected(session)?, &plan.relation)?.iter().any(|column| column.name == name);
         Ok(has || plan.relation.steps.iter().any(figure))

@@ -1,6 +1,6 @@
 //! Joins that neither repeat rows nor lose what is to be predicted.
 
-use super::{SUSPECTED, target_said};
+use super::{SURE, SUSPECTED, target_said};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::RankedOperation;
@@ -27,14 +27,19 @@ impl Agent<'_> {
         (base, query, turn): (&Base<'_>, &QueryTable, &TurnReading),
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
-        let predicts = signals.intention.probability(Intention::Prediction) >= SUSPECTED;
+        let probability = signals.intention.probability(Intention::Prediction);
+        let predicts = probability >= SUSPECTED;
         let adds = turn.of(Role::Add).next().is_some();
         let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;
         let target = target_said(turn, text, columns).filter(|_| predicts).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
-        let refused = if has(&base.plan)? && !has(&plan)? {
+        let is_total = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
+        let in_doubt = first.preconditions.iter().any(|part| !part.met);
+        let refused = if probability >= SURE && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
+            "one figure of all rows leaves no rows to predict from".to_string()
+        } else if has(&base.plan)? && !has(&plan)? {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
         } else {
             let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
@@ -49,7 +54,8 @@ impl Agent<'_> {
             }
         };
         (first.runnable, first.sql) = (None, None);
-        first.preconditions.push(unmet(refused));
+        // What keeps it from being run is said first.
+        first.preconditions.insert(0, unmet(refused));
         Ok(Vec::new())
     }
 

@@ -83,3 +83,11 @@ fn a_figure_of_single_rows_is_one_of_another_table() {
     let (_, preview, reason) = first("average depth by country_code", Some("harbours"));
     assert_eq!(preview.rows_out, 12, "{reason}");
 }
+
+#[test]
+fn what_a_turn_adds_is_in_its_result() {
+    let (plan, preview, reason) = first("mean depth per country_code plus the capital", Some("harbours"));
+    assert_eq!(plan.inputs().len(), 2, "{reason}");
+    assert!(has(&preview, "capital") && has(&preview, "country_code"), "{reason}");
+    assert_eq!((preview.rows_out, preview.columns.len()), (12, 3), "{reason}");
+}
