@@ -23,6 +23,7 @@ mod examples;
 mod extraction;
 mod foreign_session;
 mod functions;
+mod index_stores;
 mod intention;
 mod lake_forms;
 mod learning;
