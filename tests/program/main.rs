@@ -46,6 +46,7 @@ mod sql;
 #[path = "../../crates/lake/tests/lake/store_server.rs"]
 #[allow(dead_code, reason = "the tests of the reader make more faults")]
 mod store_server;
+mod store_services;
 mod stores;
 mod tune;
 #[allow(dead_code, reason = "the tests of the reader make more kinds of cells")]
