@@ -39,7 +39,8 @@ pub struct Arguments {
     /// nearest folder upward that has an index.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_LAKE", value_name = "DIR")]
     pub lake: Option<PathBuf>,
-    /// Folder of the index, if it is not `.lakeward` inside the lake. Always on this machine: a lake at an address needs it.
+    /// Folder of the index, if it is not `.lakeward` inside the lake, or its address in a store: s3://, gs://, az://, abfss://. A lake at an
+    /// address needs it. Of an index at an address, LAKEWARD_STATE names the folder for what is fetched of it, and for sessions and notes.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Print JSON (see `lakeward schema`).

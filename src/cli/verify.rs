@@ -35,6 +35,6 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     }
     match first {
         None => Ok(Status::Done),
-        Some((file, reason)) => Err(Error::damaged(&place.index.join(file), reason)),
+        Some((file, reason)) => Err(Error::damaged(&place.index_address().join(file), reason)),
     }
 }

@@ -25,6 +25,7 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::Demand;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
+use lakeward_index::index_store::IndexStore;
 use lakeward_lake::notes::{NoteEdit, Notes, TableNote};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::ModelRole;
@@ -115,6 +116,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`Lakeward::open_at`].
     pub fn reopened(&self) -> Result<Self> {
+        IndexStore::refresh(&self.place.index)?;
         let index = Arc::new(opened(&self.place, &self.config, self.embedder())?);
         Ok(Self { index, cache: Arc::default(), ..self.clone() })
     }

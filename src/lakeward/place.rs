@@ -7,6 +7,7 @@ use lakeward_agent::config::{self, Config};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
+use lakeward_index::index_store::{self, IndexStore};
 use lakeward_index::manifest::{self, Manifest};
 use lakeward_lake::storage::Address;
 use lakeward_models::embed::{BuiltIn, Embedder, RemoteModel, SentenceModel, StaticModel};
@@ -21,31 +22,38 @@ pub const INDEX_FOLDER: &str = ".lakeward";
 pub struct Place {
     /// The folder of the lake, or its address.
     pub lake: PathBuf,
-    /// The folder of its index.
+    /// The folder of its index; of an index in a store, its folder on this machine.
     pub index: PathBuf,
     /// Whether a new index is built without the model that reads whole texts.
     pub fast: bool,
 }
 
 impl Place {
-    /// The lake in the folder `lake`, or at that address, with its index in `index`, else in [`INDEX_FOLDER`] below it.
+    /// The lake in the folder `lake`, or at that address, with its index in `index`, else in [`INDEX_FOLDER`] below it. Of an index at an
+    /// address, [`local_folder`] has what was fetched of it and what users make beside it.
     ///
     /// # Errors
-    /// [`Error::Usage`] if `lake` is neither a folder nor an address; if it is an address and `index` is no folder of this machine.
+    /// [`Error::Usage`] if `lake` is neither a folder nor an address; if it is an address and there is no `index`; if `index` is an address that
+    /// cannot be written.
     pub fn new(lake: &Path, index: Option<&Path>) -> Result<Self> {
         let wrong = |error: std::io::Error| Error::Usage(format!("`{}`: {error}", lake.display()));
         let is_address = Address::of_lake(lake).map_err(wrong)?.is_some();
         if is_address && index.is_none() {
-            let reason = "is only read: name a folder of this machine for its index (`--index DIR`)";
+            let reason = "is only read: name a folder or an address for its index (`--index DIR`)";
             return Err(Error::Usage(format!("`{}` {reason}", lake.display())));
-        }
-        if let Some(index) = index.filter(|index| Address::is(index)) {
-            return Err(Error::Usage(format!("`{}`: an index is kept in a folder of this machine", index.display())));
         }
         if !is_address && !lake.is_dir() {
             return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
         }
-        let index = index.map_or_else(|| lake.join(INDEX_FOLDER), Path::to_path_buf);
+        let index = match index {
+            None => lake.join(INDEX_FOLDER),
+            Some(address) if Address::is(address) => {
+                let folder = local_folder(address)?;
+                IndexStore::attach(&folder, address)?;
+                folder
+            }
+            Some(folder) => folder.to_path_buf(),
+        };
         Ok(Self { lake: lake.to_path_buf(), index, fast: false })
     }
 
@@ -57,6 +65,11 @@ impl Place {
         let here = std::env::current_dir().map_err(|error| Error::io("read", Path::new("."), error))?;
         let holds_index = |folder: &&Path| folder.join(INDEX_FOLDER).join(manifest::FILE_NAME).is_file();
         here.ancestors().find(holds_index).map(Path::to_path_buf).ok_or(Error::NoLake)
+    }
+
+    /// Where the index is, which may be a store.
+    pub fn index_address(&self) -> PathBuf {
+        IndexStore::of(&self.index).map_or_else(|| self.index.clone(), |store| store.address().to_path_buf())
     }
 
     /// The settings from the file that `LAKEWARD_CONFIG` names, else from `lakeward.toml` in the folder of the lake, or of the index where the
@@ -76,12 +89,16 @@ impl Place {
         }
     }
 
-    /// The embedding model that environment or settings name, else the built-in one. If the index records the server's
+    /// The embedding model that environment or settings name, else the built-in one. An index in a store is looked at first. If the index records the server's
     /// model, the server is contacted only when a vector is needed.
     ///
     /// # Errors
     /// Those of [`Config::load`] and of contacting a server.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+        match IndexStore::refresh(&self.index) {
+            Ok(()) | Err(Error::NoIndex { .. }) => {}
+            Err(error) => return Err(error),
+        }
         let (server, config) = match self.embedding(self.fast || self.indexed_fast())? {
             Embedding::Local(embedder) => return Ok(embedder),
             Embedding::Remote(server, config) => (server, config),
@@ -151,6 +168,23 @@ impl Place {
     fn indexed_fast(&self) -> bool {
         Manifest::read(&self.index).is_ok_and(|manifest| manifest.embedder == StaticModel::builtin().id())
     }
+}
+
+/// The folder on this machine of the index at `address`: below the folder that `LAKEWARD_STATE` names, else below the user's folder for data.
+///
+/// # Errors
+/// [`Error::Usage`] if neither is known.
+pub fn local_folder(address: &Path) -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = || {
+        let home = set("HOME").map(|home| home.join(".local/share"));
+        set("XDG_DATA_HOME").or_else(|| set("LOCALAPPDATA")).or(home).map(|data| data.join("lakeward/indexes"))
+    };
+    let place = set("LAKEWARD_STATE").or_else(data).ok_or_else(|| {
+        let reason = "no folder of this machine for what is fetched of it: name one in LAKEWARD_STATE";
+        Error::Usage(format!("`{}`: {reason}", address.display()))
+    })?;
+    Ok(place.join(index_store::local_name(address)))
 }
 
 /// The configured embedding model.

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use lakeward::Lakeward;
+use lakeward_index::index_store::IndexStore;
 use lakeward_index::manifest;
 use lakeward_lake::notes;
 
 /// How often the manifest is looked at.
 const CHECK: Duration = Duration::from_millis(500);
+/// How often that of an index in a store is, which is a request.
+const STORE_CHECK: Duration = Duration::from_secs(10);
 
 /// A lake whose snapshot follows its index.
 pub struct SharedLake {
@@ -31,10 +34,15 @@ impl SharedLake {
     pub fn snapshot(&self) -> Arc<Lakeward> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
         let Ok(mut seen) = self.seen.try_lock() else { return current };
-        if seen.0.elapsed() < CHECK {
+        let folder = &current.place().index;
+        let check = if IndexStore::of(folder).is_some() { STORE_CHECK } else { CHECK };
+        if seen.0.elapsed() < check {
             return current;
         }
         seen.0 = Instant::now();
+        if IndexStore::refresh(folder).is_err() {
+            return current;
+        }
         let found = stamp(&current);
         if found == seen.1 {
             return current;

@@ -23,6 +23,7 @@ mod examples;
 mod extraction;
 mod foreign_session;
 mod functions;
+mod index_stores;
 mod intention;
 mod lake_forms;
 mod learning;
@@ -45,6 +46,7 @@ mod sql;
 #[path = "../../crates/lake/tests/lake/store_server.rs"]
 #[allow(dead_code, reason = "the tests of the reader make more faults")]
 mod store_server;
+mod store_services;
 mod stores;
 mod tune;
 #[allow(dead_code, reason = "the tests of the reader make more kinds of cells")]

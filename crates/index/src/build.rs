@@ -4,7 +4,7 @@
 //! on the lake and not on scheduling. Tables that were deleted or changed are marked as removed in their segments. Nothing of the old index
 //! is changed before the commit; folders that the manifest does not name are deleted after it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -16,8 +16,9 @@ use serde::Serialize;
 
 use super::LakeIndex;
 use super::catalog::Catalog;
+use super::index_store::IndexStore;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
-use super::plan::{Plan, Read, Target, plan};
+use super::plan::{self, Read, Target};
 use super::segment_builder::SegmentBuilder;
 use super::structure::{SegmentFiles, Structure, VectorShape};
 use super::{merge, unread_texts, verify};
@@ -28,13 +29,16 @@ use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::{MetadataIndex, RecordFlaw};
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::{self, ContentHash, Origin, TableId};
+use lakeward_lake::source::{self, ContentHash, TableId};
 use lakeward_lake::storage;
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
+mod commit;
 mod reading;
 mod step;
 
+pub(super) use commit::Commits;
+use commit::Work;
 use reading::{FileResult, no_such, read_dataset, read_records};
 pub use step::BuildStep;
 
@@ -166,14 +170,33 @@ pub fn build(
     let started = Instant::now();
     make_folder(&folder.join(manifest::SEGMENTS))?;
     let _lock = FileLock::acquire(folder)?;
+    let commits = Commits { folder, store: IndexStore::of(folder), monitor };
     embedder.retry();
+    let mut outcome = Outcome::default();
+    for _ in 0..commit::ATTEMPTS {
+        // Every attempt looks at the manifest first and at the lake then: whatever another writer has found there is still there, or gone.
+        if let Some(stats) = attempt(lake, &commits, embedder, options, &mut outcome)? {
+            return Ok(BuildStats { elapsed_ms: started.elapsed().as_millis() as u64, ..stats });
+        }
+    }
+    Err(commits.too_slow())
+}
+
+/// Compares the lake with the newest manifest, reads what `outcome` has not read before, and commits all of it; `None` if another writer
+/// of a store has committed meanwhile.
+fn attempt(
+    lake: &Path,
+    commits: &Commits<'_>,
+    embedder: &dyn Embedder,
+    options: &BuildOptions,
+    outcome: &mut Outcome,
+) -> Result<Option<BuildStats>> {
+    let (folder, monitor) = (commits.folder, commits.monitor);
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
     let records_before = manifest.records.clone();
-    let segments_before = manifest.segments.len();
-    if options.repair {
-        manifest.segments.retain(|segment| verify::damage_of(folder, segment).is_empty());
-    }
-    let repaired_segments = segments_before - manifest.segments.len();
+    let damaged: HashSet<String> =
+        if options.repair { verify::damaged_segments(folder, &manifest)? } else { HashSet::new() };
+    manifest.segments.retain(|segment| !damaged.contains(&segment.name));
     if !manifest.segments.is_empty() {
         // An index that cannot be opened must not be extended and reported as up to date.
         LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
@@ -199,58 +222,58 @@ pub fn build(
         cells: &options.cells,
     };
     problems.extend(unknown_tables(&options.cells, &ids));
-    let plan = plan(folder, &manifest, &target)?;
-    let bytes = plan.reads.iter().map(Read::read_bytes).sum();
-    monitor.begin("reading", Total::Files { files: plan.reads.len() as u64, bytes });
-    let mut outcome = Outcome::default();
+    let plan = plan::plan(folder, &manifest, &target)?;
+    let unread: Vec<&Read<'_>> = plan.reads.iter().filter(|read| !outcome.work.has(read)).collect();
+    let bytes = unread.iter().map(|read| read.read_bytes()).sum();
+    monitor.begin("reading", Total::Files { files: unread.len() as u64, bytes });
     let tables =
         manifest.segments.iter().map(|segment| u64::from(segment.tables)).sum::<u64>() + plan.reads.len() as u64;
     let without_texts = WithoutTexts(embedder);
     let encoder = embedder.as_text_encoder().filter(|_| tables <= MOST_WITH_TEXTS);
     let at_once = encoder.is_some() && plan.reads.len() <= MOST_READ_AT_ONCE;
     let reader: &dyn Embedder = if at_once { embedder } else { &without_texts };
-    if !plan.reads.is_empty() {
-        read_and_write(&plan, folder, &mut manifest, reader, monitor, &mut outcome)?;
+    if !unread.is_empty() {
+        read_and_write(&unread, commits, &manifest, sample_rows, reader, outcome)?;
         if let Some(failure) = embedder.failure() {
             return Err(Error::EmbeddingServer { reason: failure.message });
         }
     }
-    problems.append(&mut outcome.problems);
+    problems.extend(outcome.problems.iter().cloned());
+    let done: Vec<&Read<'_>> = plan.reads.iter().filter(|read| outcome.work.has(read)).collect();
     let known_skips = manifest.skipped.len();
-    manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
-    manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    let done = &plan.reads[..outcome.reads_done];
-    let read_again: HashSet<Origin<'_>> = done.iter().map(Read::origin).collect();
     let listed: HashSet<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
-    let stays = |path: &str| !read_again.contains(&Origin::File(path)) && listed.contains(path);
-    manifest.partial.retain(|file| stays(&file.path));
-    manifest.partial.append(&mut outcome.partial);
-    manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
-    plan.apply(&mut manifest, outcome.reads_done);
-    let other_extent = manifest.sample_rows != sample_rows && outcome.reads_done == plan.reads.len();
+    outcome.work.add_to(&mut manifest, &plan, folder, &listed)?;
+    let other_extent = manifest.sample_rows != sample_rows && done.len() == plan.reads.len();
     if other_extent {
         manifest.sample_rows = sample_rows;
     }
     let changed = manifest.generation == 0
         || plan.changes_manifest()
-        || repaired_segments > 0
+        || !damaged.is_empty()
         || other_extent
         || records_before != manifest.records
         || known_skips != manifest.skipped.len()
         || !plan.reads.is_empty();
-    if changed {
-        commit(&mut manifest, folder, monitor)?;
+    if changed && !commits.try_commit(&mut manifest)? {
+        return Ok(None);
     }
     if let Some(encoder) = encoder {
-        unread_texts::read(folder, &mut manifest, encoder, monitor, |manifest| commit(manifest, folder, monitor))?;
+        unread_texts::read(commits, &mut manifest, encoder)?;
     }
-    let merged_segments = merge_segments(&mut manifest, folder, embedder, monitor)?;
+    let merged_segments = merge_segments(&mut manifest, commits, embedder)?;
     remove_orphans(folder, &manifest);
+    if let Some(store) = commits.store.as_ref().filter(|_| changed || merged_segments > 0) {
+        // What cannot be removed now, the next writer removes.
+        let _ = store.remove_superseded();
+    }
     monitor.note(&BuildStep::OrphansRemoved.to_string());
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
-    let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
+    let skipped: HashSet<&str> = outcome.work.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
+    let is_read = |read: &&&Read<'_>| !skipped.contains(read.origin().to_string().as_str());
+    let new: Vec<&&Read<'_>> = done.iter().filter(|read| read.new).filter(is_read).collect();
+    let renamed = plan.renamed(new.iter().filter_map(|read| outcome.contents.get(&read.id).copied()));
     let live_records = plan.unchanged_records + done.iter().filter(|read| read.origin().is_record()).count() as u64;
-    Ok(BuildStats {
+    Ok(Some(BuildStats {
         tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
         records: live_records,
         records_left_out,
@@ -258,11 +281,11 @@ pub fn build(
         records_deleted,
         record_flaws,
         columns: live_columns(folder, &manifest)?,
-        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped - renamed,
+        added: new.len() as u64 - renamed,
         changed: done.iter().filter(|read| !read.new).count() as u64,
         removed: plan.removed - renamed,
         renamed,
-        unread: (plan.reads.len() - outcome.reads_done) as u64,
+        unread: (plan.reads.len() - done.len()) as u64,
         texts_unread: encoder.map_or(0, |_| unread_texts::count(&manifest)),
         unchanged: plan.unchanged,
         sampled: outcome.sampled,
@@ -271,13 +294,13 @@ pub fn build(
         segments: manifest.segments.len() as u64,
         merged_segments,
         index_bytes: manifest.segments.iter().flat_map(|segment| &segment.files).map(|file| file.bytes).sum(),
-        repaired_segments: repaired_segments as u64,
-        elapsed_ms: started.elapsed().as_millis() as u64,
-        repaired: outcome.repaired,
+        repaired_segments: damaged.len() as u64,
+        elapsed_ms: 0,
+        repaired: std::mem::take(&mut outcome.repaired),
         partial: manifest.partial,
         skipped: manifest.skipped,
         problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
-    })
+    }))
 }
 
 /// The settings of cells whose table is not in the lake, with the nearest that are.
@@ -301,14 +324,6 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
         }
     }
     Ok(columns)
-}
-
-/// Commits `manifest`.
-fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Result<()> {
-    manifest.generation += 1;
-    manifest.commit(folder, || monitor.note(&BuildStep::ManifestWritten.to_string()))?;
-    monitor.note(&BuildStep::ManifestReplaced.to_string());
-    Ok(())
 }
 
 /// An index of more tables and records than this knows none of them by its whole text: that takes a hundredth of a second for each.
@@ -344,28 +359,30 @@ impl Embedder for WithoutTexts<'_> {
 }
 
 /// Merges segments as long as it is worthwhile; each merge is a commit of its own. Returns the number of old segments removed.
-fn merge_segments(
-    manifest: &mut Manifest,
-    folder: &Path,
-    embedder: &dyn Embedder,
-    monitor: &dyn Monitor,
-) -> Result<u64> {
+fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn Embedder) -> Result<u64> {
     let mut merged = 0;
     while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64, SEGMENT_TABLES as u64) {
-        if monitor.is_stopped() {
+        if commits.monitor.is_stopped() {
             break;
         }
-        monitor.begin("merging segments", Total::Unknown);
-        let index = LakeIndex::open(folder, embedder.id())?;
-        let name = format!("{:06}-0", manifest.generation + 1);
-        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), monitor)?;
-        for place in places.iter().rev() {
-            manifest.segments.remove(*place);
+        commits.monitor.begin("merging segments", Total::Unknown);
+        let index = LakeIndex::open_snapshot(commits.folder, manifest.clone(), embedder.id())?;
+        let name = commits.segment_name(manifest.generation + 1, 0);
+        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), commits.monitor)?;
+        let old: Vec<SegmentEntry> = places.iter().map(|place| manifest.segments[*place].clone()).collect();
+        let is_committed = commits.commit(manifest, |manifest| {
+            // Another writer may have merged them, or removed tables of them, meanwhile.
+            let first = manifest.segments.iter().position(|segment| old.contains(segment));
+            let count = manifest.segments.len();
+            manifest.segments.retain(|segment| !old.contains(segment));
+            let Some(first) = first.filter(|_| manifest.segments.len() + old.len() == count) else { return Ok(false) };
+            // At the position of the oldest: segments are ordered by age.
+            manifest.segments.insert(first, entry.clone());
+            Ok(true)
+        })?;
+        if !is_committed {
+            break;
         }
-        // At the position of the oldest: segments are ordered by age.
-        let first = places.first().copied().unwrap_or(0);
-        manifest.segments.insert(first, entry);
-        commit(manifest, folder, monitor)?;
         merged += places.len() as u64;
     }
     Ok(merged)
@@ -377,7 +394,7 @@ fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, option
         .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
         .unwrap_or_else(|| "lake".into());
     let fresh = || Manifest::empty(name.clone(), embedder.id().to_string());
-    match Manifest::read(folder) {
+    match IndexStore::refresh(folder).and_then(|()| Manifest::read(folder)) {
         Ok(before) if options.rebuild => Ok(Manifest { generation: before.generation, ..fresh() }),
         Err(_) if options.rebuild => Ok(Manifest { generation: next_free_generation(folder), ..fresh() }),
         Ok(before) if before.embedder != embedder.id() => {
@@ -392,43 +409,39 @@ fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, option
 /// A generation without existing segment folders, for an index whose manifest cannot be read.
 fn next_free_generation(folder: &Path) -> u64 {
     let names = fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten();
-    names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max().unwrap_or(0)
+    let local = names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max();
+    local.unwrap_or(0).max(IndexStore::of(folder).map_or(0, |store| store.newest_generation()))
 }
 
 #[derive(Default)]
 struct Outcome {
-    /// Number of planned reads done, in order.
-    reads_done: usize,
     sampled: u64,
     rows: u64,
     read_bytes: u64,
-    new_skipped: u64,
-    /// Content hashes of the files read as new.
-    new_contents: Vec<ContentHash>,
+    contents: HashMap<TableId, ContentHash>,
     repaired: Vec<(String, Vec<Repair>)>,
-    partial: Vec<PartialFile>,
-    skipped: Vec<SkippedFile>,
     problems: Vec<(PathBuf, String)>,
+    work: Work,
 }
 
-/// Reads the planned files on all cores while one thread writes segments; appends the segments to `manifest`. If interrupted, it writes
-/// what was read.
+/// Reads `reads` on all cores while one thread writes segments, which come after those of `manifest`. If interrupted, it
+/// writes what was read.
 fn read_and_write(
-    plan: &Plan<'_>,
-    folder: &Path,
-    manifest: &mut Manifest,
+    reads: &[&Read<'_>],
+    commits: &Commits<'_>,
+    manifest: &Manifest,
+    sample_rows: Option<u64>,
     embedder: &dyn Embedder,
-    monitor: &dyn Monitor,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    let generation = manifest.generation + 1;
+    let (monitor, generation) = (commits.monitor, manifest.generation + 1);
     let lake_name = manifest.lake.as_str();
-    let options = ReadOptions { max_rows: plan.sample_rows, ..ReadOptions::default() };
+    let options = ReadOptions { max_rows: sample_rows, ..ReadOptions::default() };
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let shape = VectorShape::of(embedder);
-        let writer = scope.spawn(move || write_segments(receiver, folder, generation, shape, monitor));
-        for chunk in chunks(&plan.reads) {
+        let writer = scope.spawn(move || write_segments(receiver, commits, generation, shape));
+        for chunk in chunks(reads) {
             if monitor.is_stopped() || embedder.failure().is_some() {
                 break;
             }
@@ -437,7 +450,7 @@ fn read_and_write(
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
-            outcome.reads_done += chunk.len();
+            outcome.work.note(chunk);
             if sender.send(results).is_err() {
                 // The writer has failed; joining it returns its error.
                 break;
@@ -447,7 +460,7 @@ fn read_and_write(
         monitor.begin("writing the index", Total::Unknown);
         writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
     })?;
-    manifest.segments.extend(segments);
+    outcome.work.segments.extend(segments);
     Ok(())
 }
 
@@ -456,9 +469,7 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
         Ok(draft) => {
             outcome.rows += draft.rows;
             outcome.read_bytes += read.read_bytes();
-            if read.new {
-                outcome.new_contents.push(draft.hash);
-            }
+            outcome.contents.insert(read.id.clone(), draft.hash);
             let report = &draft.report;
             outcome.sampled += u64::from(report.sample.is_some());
             let is_not_row_limit = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
@@ -466,7 +477,7 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
                 let lost = report.repairs.iter().filter(is_not_row_limit).filter(|repair| repair.kind.loses_rows());
                 let lost = lost.map(ToString::to_string);
                 let reason = lost.collect::<Vec<_>>().join("; ");
-                outcome.partial.push(PartialFile { path: read.origin().to_string(), reason });
+                outcome.work.partial.push(PartialFile { path: read.origin().to_string(), reason });
             }
             let path = PathBuf::from(read.origin().to_string());
             outcome.problems.extend(draft.problems.iter().map(|problem| (path.clone(), problem.clone())));
@@ -476,14 +487,13 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
             }
         }
         Err(skipped) => {
-            outcome.new_skipped += u64::from(read.new);
-            outcome.skipped.push(skipped.clone());
+            outcome.work.skipped.push(skipped.clone());
         }
     }
 }
 
 /// Consecutive reads of at most [`CHUNK_FILES`] files and about [`CHUNK_BYTES`] bytes.
-fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
+fn chunks<'a, 'b>(reads: &'a [&'b Read<'b>]) -> Vec<&'a [&'b Read<'b>]> {
     let mut chunks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (place, read) in reads.iter().enumerate() {
@@ -501,10 +511,9 @@ fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
 
 fn write_segments(
     receiver: mpsc::Receiver<Vec<FileResult>>,
-    folder: &Path,
+    commits: &Commits<'_>,
     generation: u64,
     shape: VectorShape,
-    monitor: &dyn Monitor,
 ) -> Result<Vec<SegmentEntry>> {
     let mut segments = Vec::new();
     let mut open: Option<SegmentBuilder> = None;
@@ -513,19 +522,20 @@ fn write_segments(
             let builder = match &mut open {
                 Some(builder) => builder,
                 None => {
-                    open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), shape)?)
+                    let name = commits.segment_name(generation, segments.len());
+                    open.insert(SegmentBuilder::create(commits.folder, &name, shape)?)
                 }
             };
             builder.push(&draft)?;
             if (builder.values() > SEGMENT_VALUES || builder.tables() >= SEGMENT_TABLES)
                 && let Some(full) = open.take()
             {
-                segments.push(full.finish(monitor)?);
+                segments.push(full.finish(commits.monitor)?);
             }
         }
     }
     if let Some(last) = open {
-        segments.push(last.finish(monitor)?);
+        segments.push(last.finish(commits.monitor)?);
     }
     Ok(segments)
 }
@@ -533,8 +543,10 @@ fn write_segments(
 /// Deletes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and segments merged
 /// or fully removed. A failure is harmless: the next run tries again.
 fn remove_orphans(folder: &Path, manifest: &Manifest) {
-    let live: HashSet<PathBuf> =
-        manifest.segments.iter().map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();
+    // Of an index in a store a reader may have fetched a newer one meanwhile.
+    let newest = Manifest::read(folder).unwrap_or_else(|_| manifest.clone());
+    let segments = manifest.segments.iter().chain(&newest.segments);
+    let live: HashSet<PathBuf> = segments.map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();
     for entry in fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten() {
         if !live.contains(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());

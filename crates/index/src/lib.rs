@@ -12,6 +12,7 @@ pub mod correlations;
 pub mod encode;
 mod entries;
 pub mod facets;
+pub mod index_store;
 pub mod join;
 pub mod lexical;
 pub mod lsh;

@@ -142,20 +142,28 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE_NAME);
         let text = BOUNDS.read(&path)?.ok_or_else(|| Error::NoIndex { path: folder.to_path_buf() })?;
+        Self::parse(&path, &text)
+    }
+
+    /// The manifest that the text `text` of `path` is.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self> {
         // The version is checked first: fields of a newer manifest may have other types.
         let head: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
+            serde_json::from_slice(text).map_err(|error| Error::damaged(path, error.to_string()))?;
         let found = head.get("format_version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
         if found != VERSION {
-            return Err(Error::IndexVersion { path, found, expected: VERSION });
+            return Err(Error::IndexVersion { path: path.to_path_buf(), found, expected: VERSION });
         }
         let manifest: Manifest =
-            serde_json::from_value(head).map_err(|error| Error::damaged(&path, error.to_string()))?;
+            serde_json::from_value(head).map_err(|error| Error::damaged(path, error.to_string()))?;
         if manifest.checksum != manifest.content_checksum()? {
-            return Err(Error::damaged(&path, "its checksum does not match its content"));
+            return Err(Error::damaged(path, "its checksum does not match its content"));
         }
         if let Some(segment) = manifest.segments.iter().find(|segment| !segment.is_possible()) {
-            return Err(Error::damaged(&path, format!("segment `{}` is invalid", segment.name.escape_debug())));
+            return Err(Error::damaged(path, format!("segment `{}` is invalid", segment.name.escape_debug())));
         }
         Ok(manifest)
     }
@@ -167,12 +175,20 @@ impl Manifest {
     /// # Errors
     /// [`Error::Io`] if the folder cannot be written.
     pub fn commit(&mut self, folder: &Path, before_replacing: impl FnOnce()) -> Result<()> {
-        self.checksum = self.content_checksum()?;
         let path = folder.join(FILE_NAME);
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
+        let text = self.sealed()?;
         let mut file = AtomicFile::create(&path, Purpose::Index)?;
         file.put(&text)?;
         file.replace_after(before_replacing).map(|_| ())
+    }
+
+    /// Its text, with the checksum of its content.
+    ///
+    /// # Errors
+    /// [`Error::Internal`].
+    pub fn sealed(&mut self) -> Result<Vec<u8>> {
+        self.checksum = self.content_checksum()?;
+        serde_json::to_vec_pretty(self).map_err(|error| Error::Internal(error.to_string()))
     }
 
     fn content_checksum(&self) -> Result<String> {

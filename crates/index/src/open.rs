@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::build::MOST_WITH_TEXTS;
 use super::entries::Entries;
 use super::facets::FacetIndex;
+use super::index_store::IndexStore;
 use super::lexical::LexicalIndex;
 use super::manifest::Manifest;
 use super::structure::SegmentFiles;
@@ -92,9 +93,15 @@ impl LakeIndex {
                 Ok(index) => return Ok(index),
                 Err(error) => {
                     manifest = Manifest::read(folder)?;
-                    // Nothing was committed meanwhile: the index itself is at fault.
+                    // Nothing was committed meanwhile: the index itself is at fault, or what is here of one in a store.
                     if (manifest.generation, &manifest.checksum) == (generation, &checksum) {
-                        return Err(error);
+                        return match (IndexStore::of(folder), &error) {
+                            (Some(store), Error::DamagedIndex { .. }) => {
+                                store.renew(&manifest)?;
+                                Self::open_snapshot(folder, manifest, embedder_id)
+                            }
+                            _ => Err(error),
+                        };
                     }
                 }
             }

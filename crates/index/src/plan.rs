@@ -36,6 +36,9 @@ pub(super) struct Read<'a> {
     pub new: bool,
 }
 
+/// By what it is known whether a table or record is still as it was read: size, modification time, metadata.
+pub(super) type ReadStamp = (u64, u64, u64);
+
 /// What to read.
 pub(super) enum Source<'a> {
     /// A file, with its metadata from elsewhere.
@@ -52,6 +55,14 @@ impl<'a> Read<'a> {
         }
     }
 
+    pub fn stamp(&self) -> ReadStamp {
+        let modified_ns = match self.source {
+            Source::File(file, _) => file.modified_ns,
+            Source::Record(_) => 0,
+        };
+        (self.read_bytes(), modified_ns, self.metadata_hash)
+    }
+
     pub fn read_bytes(&self) -> u64 {
         match self.source {
             Source::File(file, _) => file.read_bytes,
@@ -65,8 +76,6 @@ impl<'a> Read<'a> {
 pub(super) struct Plan<'a> {
     /// The tables and records to read, by id.
     pub reads: Vec<Read<'a>>,
-    /// Maximum rows to read of each.
-    pub sample_rows: Option<u64>,
     /// Unchanged files known to have no readable table.
     pub skipped_before: Vec<SkippedFile>,
     pub unchanged: u64,
@@ -136,7 +145,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
     let Target { files, ids, metadata, recorded, records, sample_rows, cells } = *target;
     let mut indexed = indexed_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
-    let mut plan = Plan { sample_rows, ..Plan::default() };
+    let mut plan = Plan::default();
     let mut touched: Vec<(Read<'a>, &LakeFile, IndexedTable)> = Vec::new();
     for (file, id) in files.iter().zip(ids.iter().cloned()) {
         if let Some(skip) = skipped.get(file.relative.as_str())
@@ -278,10 +287,9 @@ impl<'a> Plan<'a> {
         renamed
     }
 
-    /// Updates the entries of older segments in `manifest`: marks deleted tables and those replaced by the first `reads_done` reads as
-    /// removed, and renews stamps.
-    pub fn apply(&self, manifest: &mut Manifest, reads_done: usize) {
-        let read: HashSet<&TableId> = self.reads[..reads_done].iter().map(|read| &read.id).collect();
+    /// Updates the entries of older segments in `manifest`: marks deleted tables and those that were `read` again as removed, and renews
+    /// stamps.
+    pub fn apply(&self, manifest: &mut Manifest, read: &HashSet<&TableId>) {
         let mut removed_tables: HashMap<&str, Vec<u32>> = HashMap::new();
         for outdated in &self.outdated {
             if outdated.replaced_by.as_ref().is_none_or(|id| read.contains(id)) {

@@ -6,7 +6,8 @@
 //!
 //! Every 64 KiB block of the file has an xxh3-64 checksum in the footer. Opening checks the header, the footer and that each section lies
 //! inside the file, and reads no section; a block is checked the first time something in it is read, and an atomic bitmap records that. A
-//! flipped bit therefore becomes [`Error::DamagedIndex`], never a different result, and a large file opens in microseconds.
+//! flipped bit therefore becomes [`Error::DamagedIndex`], never a different result, and a large file opens in microseconds. Of an index in a
+//! store, a block that is not there is fetched at that moment ([`Blocks`]).
 //!
 //! ```text
 //! header   64 bytes   "LKWD" | kind | version u32 | 0 u32 | xxh3 of the 16 bytes before | zeros
@@ -20,6 +21,7 @@
 //! itself only replaces segments by renaming, which leaves open maps intact.
 
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,10 +32,13 @@ use memmap2::Mmap;
 use stable_deref_trait::StableDeref;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::index_store::IndexStore;
 use lakeward_core::error::{Error, Result};
 
+mod blocks;
 mod writer;
 
+pub use blocks::Blocks;
 pub use writer::{SectionWriter, SegmentWriter};
 
 #[cfg(not(target_endian = "little"))]
@@ -48,7 +53,8 @@ const BLOCK_BYTES: usize = 64 * 1024;
 
 const FILE_MAGIC: [u8; 4] = *b"LKWD";
 const TAIL_MAGIC: [u8; 8] = *b"LKWD-END";
-const HEADER_BYTES: usize = 64;
+/// Length of the header.
+pub const HEADER_BYTES: usize = 64;
 const HEADER_CHECKED_BYTES: usize = 16;
 const SECTION_ENTRY_BYTES: usize = 24;
 const BLOCK_ENTRY_BYTES: usize = 8;
@@ -97,6 +103,8 @@ struct Mapped {
     checked: Vec<AtomicU64>,
     unchecked_count: AtomicUsize,
     all_checked: AtomicBool,
+    /// Where blocks come from that are not in the file.
+    blocks: Option<Blocks>,
 }
 
 impl SegmentFile {
@@ -115,7 +123,8 @@ impl SegmentFile {
             return Err(Error::damaged(path, format!("only {length} bytes long")));
         }
         // SAFETY: segments are immutable: written under a temporary name and renamed. This program cannot guard against another process
-        // that changes or shrinks the file while it is mapped (see the module documentation).
+        // that changes or shrinks the file while it is mapped (see the module documentation). Blocks that are fetched are written in
+        // place, before their bytes are first handed out.
         let map = unsafe { Mmap::map(&file) }.map_err(|source| Error::io("read", path, source))?;
         check_header(path, &map, kind, version)?;
         let footer = Footer::read(path, &map)?;
@@ -129,6 +138,7 @@ impl SegmentFile {
             checked: (0..block_count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             unchecked_count: AtomicUsize::new(block_count),
             all_checked: AtomicBool::new(false),
+            blocks: IndexStore::blocks_of(path, footer.checksum),
             map,
         };
         Ok(SegmentFile { mapped: Arc::new(mapped) })
@@ -149,7 +159,8 @@ impl SegmentFile {
 
     /// Checks every block, whether read before or not. Cost: reads the whole file.
     pub fn verify(&self) -> Result<()> {
-        (0..self.mapped.block_count()).try_for_each(|block| self.mapped.check_block(block, None))
+        let count = self.mapped.block_count();
+        (0..count).try_for_each(|block| self.mapped.check_block(block..count, None))
     }
 
     /// The path it was opened from.
@@ -180,20 +191,35 @@ impl Mapped {
         if range.is_empty() || self.all_checked.load(Ordering::Relaxed) {
             return Ok(());
         }
-        for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
+        let end = (range.end - 1) / BLOCK_BYTES + 1;
+        for block in range.start / BLOCK_BYTES..end {
             if self.checked[block / 64].load(Ordering::Relaxed) & (1 << (block % 64)) == 0 {
-                self.check_block(block, Some(tag))?;
+                self.check_block(block..end, Some(tag))?;
             }
         }
         Ok(())
     }
 
-    #[cold]
-    fn check_block(&self, block: usize, tag: Option<Tag>) -> Result<()> {
+    /// Whether a block has the bytes that were written.
+    fn is_intact(&self, block: usize) -> bool {
         let start = block * BLOCK_BYTES;
         let end = (start + BLOCK_BYTES).min(self.data_bytes);
         let stored = self.map.len() - TAIL_BYTES - (self.block_count() - block) * BLOCK_ENTRY_BYTES;
-        if xxh3_64(&self.map[start..end]) != read_u64(&self.map, stored) {
+        xxh3_64(&self.map[start..end]) == read_u64(&self.map, stored)
+    }
+
+    /// Checks the first of `wanted`, the blocks that will be read now.
+    #[cold]
+    fn check_block(&self, wanted: Range<usize>, tag: Option<Tag>) -> Result<()> {
+        let block = wanted.start;
+        let mut is_intact = self.is_intact(block);
+        if let Some(blocks) = self.blocks.as_ref().filter(|_| !is_intact) {
+            blocks.fetch(wanted, self.data_bytes, |block| self.is_intact(block))?;
+            is_intact = self.is_intact(block);
+        }
+        if !is_intact {
+            let start = block * BLOCK_BYTES;
+            let end = (start + BLOCK_BYTES).min(self.data_bytes);
             let tag = tag.unwrap_or_else(|| self.tag_near(start));
             let tag = tag.escape_ascii();
             return Err(Error::damaged(
@@ -369,6 +395,17 @@ fn check_header(path: &Path, map: &[u8], kind: SegmentKind, version: u32) -> Res
         return Err(Error::IndexVersion { path: path.to_path_buf(), found, expected: version });
     }
     Ok(())
+}
+
+/// Where the footer of a segment's file begins.
+///
+/// # Errors
+/// The operating system's; where the file is too short.
+pub fn footer_offset(file: &mut File) -> io::Result<u64> {
+    let mut offset = [0; 8];
+    file.seek(SeekFrom::End(-(TAIL_BYTES as i64)))?;
+    file.read_exact(&mut offset)?;
+    Ok(u64::from_le_bytes(offset))
 }
 
 fn read_u64(bytes: &[u8], at: usize) -> u64 {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::build::BuildStep;
+use super::build::{BuildStep, Commits};
 use super::catalog::Catalog;
 use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::meanings;
@@ -35,38 +35,34 @@ pub(super) fn count(manifest: &Manifest) -> u64 {
     manifest.segments.iter().filter(|segment| are_missing(segment)).map(live).sum()
 }
 
-/// Reads the texts of all segments that have none yet with `encoder`; `commit` is called with the manifest after each. Returns early if
-/// stopped.
+/// Reads the texts of all segments that have none yet with `encoder`; each is a commit. Returns early if stopped.
 ///
 /// # Errors
-/// [`Error::DamagedIndex`] if a catalogue is damaged, [`Error::Io`] if writing fails, and those of `commit`.
-pub(super) fn read(
-    folder: &Path,
-    manifest: &mut Manifest,
-    encoder: &dyn Embedder,
-    monitor: &dyn Monitor,
-    mut commit: impl FnMut(&mut Manifest) -> Result<()>,
-) -> Result<()> {
-    let unread: Vec<usize> =
-        (0..manifest.segments.len()).filter(|place| are_missing(&manifest.segments[*place])).collect();
-    if unread.is_empty() || monitor.is_stopped() {
+/// [`Error::DamagedIndex`] if a catalogue is damaged, [`Error::Io`] if writing fails.
+pub(super) fn read(commits: &Commits<'_>, manifest: &mut Manifest, encoder: &dyn Embedder) -> Result<()> {
+    let (folder, monitor) = (commits.folder, commits.monitor);
+    let unread = |manifest: &Manifest| manifest.segments.iter().find(|segment| are_missing(segment)).cloned();
+    if unread(manifest).is_none() || monitor.is_stopped() {
         return Ok(());
     }
-    let tables = unread.iter().map(|place| u64::from(manifest.segments[*place].tables)).sum();
-    monitor.begin("reading texts", Total::Steps(tables));
-    for place in unread {
-        let segment = &manifest.segments[place];
-        let parts = parts_of(folder, segment);
+    let tables =
+        manifest.segments.iter().filter(|segment| are_missing(segment)).map(|segment| u64::from(segment.tables));
+    monitor.begin("reading texts", Total::Steps(tables.sum()));
+    while let Some(segment) = unread(manifest) {
+        let parts = parts_of(folder, &segment);
         for part in &parts {
-            if part.stored(encoder.dims()).is_none() && !part.read(folder, segment, encoder, monitor)? {
+            if part.stored(encoder.dims()).is_none() && !part.read(folder, &segment, encoder, monitor)? {
                 return Ok(());
             }
             monitor.advance(part.tables.len() as u64);
         }
-        let entry = joined(folder, segment, &parts, encoder.dims())?;
+        let entry = joined(folder, &segment, &parts, encoder.dims())?;
         monitor.note(&BuildStep::Written(meanings::FORMAT.name).to_string());
-        manifest.segments[place].files.push(entry);
-        commit(manifest)?;
+        commits.commit(manifest, |manifest| {
+            // Another writer may have merged the segment, or read its texts, meanwhile.
+            let same = manifest.segments.iter_mut().find(|found| found.name == segment.name && are_missing(found));
+            Ok(same.map(|same| same.files.push(entry.clone())).is_some())
+        })?;
         parts.iter().for_each(|part| _ = fs::remove_file(&part.path));
     }
     Ok(())

@@ -1,10 +1,12 @@
 //! Checks every byte of an index against its checksums, and the segments against the manifest.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::index_store::IndexStore;
 use super::manifest::{Manifest, SegmentEntry};
 use super::structures::FORMATS;
 use lakeward_core::error::{Error, Result};
@@ -18,11 +20,33 @@ pub struct Damage {
     pub reason: String,
 }
 
-/// Reads the whole index in `folder`; returns the numbers of files and bytes checked, and the damage found.
+/// Reads the whole index in `folder`, or in its store; returns the numbers of files and bytes checked, and the damage found.
 ///
 /// # Errors
 /// Those of [`Manifest::read`]; damage of other files is reported, not an error.
 pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
+    match IndexStore::of(folder) {
+        Some(store) => store.with_nothing_local(verify_folder),
+        None => verify_folder(folder),
+    }
+}
+
+/// The names of the segments of `manifest`, the newest of the index in `folder`, that have damaged files.
+pub(super) fn damaged_segments(folder: &Path, manifest: &Manifest) -> Result<HashSet<String>> {
+    let damaged = |folder: &Path| {
+        let damaged = manifest.segments.iter().filter(|segment| !damage_of(folder, segment).is_empty());
+        Ok(damaged.map(|segment| segment.name.clone()).collect())
+    };
+    match IndexStore::of(folder).map(|store| store.with_nothing_local(damaged)) {
+        Some(Err(Error::DamagedIndex { .. })) => {
+            Ok(manifest.segments.iter().map(|segment| segment.name.clone()).collect())
+        }
+        Some(found) => found,
+        None => damaged(folder),
+    }
+}
+
+fn verify_folder(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
     let manifest = Manifest::read(folder)?;
     let (mut files, mut read_bytes) = (1, 0);
     let mut damaged = Vec::new();
@@ -35,7 +59,7 @@ pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
 }
 
 /// Reads all of one segment of the index in `folder`; returns the damage found.
-pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
+fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
     let path = Manifest::segment_folder(folder, &segment.name);
     let mut damaged = Vec::new();
     for file in &segment.files {

@@ -195,7 +195,11 @@ impl Tables {
         if is_parquet && let Some(table) = parquet(&self.opener, &columns, &path, self.is_kept(place)).await? {
             return Ok(Arc::new(table));
         }
-        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, Arc::clone(&self.notes))?))
+        let alike = match place {
+            Place::Lake(number) => self.names.entry(*number)?.report.files_are_alike(),
+            Place::Session(_) => false,
+        };
+        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, alike, Arc::clone(&self.notes))?))
     }
 }
 
@@ -224,11 +228,12 @@ async fn parquet(
     Ok(same.then_some(table))
 }
 
-/// The types that a query gets of the `columns` of the table in the file at `path`; reads its head where it declares them.
+/// The types that a query gets of the `columns` of the table in the file at `path`; reads its head where it declares them, of several files all
+/// heads unless they are `alike`.
 ///
 /// # Errors
 /// Those of reading the head.
-pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataType>> {
+pub fn column_types(path: &Path, columns: &[ColumnProfile], alike: bool) -> Result<Vec<DataType>> {
     if is_parquet(path) {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
@@ -236,7 +241,7 @@ pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataTy
             return Ok(table.schema().fields().iter().map(|field| field.data_type().clone()).collect());
         }
     }
-    Ok(cell_types(path, columns)?.iter().map(CellType::data_type).collect())
+    Ok(cell_types(path, columns, alike)?.iter().map(CellType::data_type).collect())
 }
 
 fn is_parquet(path: &Path) -> bool {

@@ -47,6 +47,7 @@ struct Source {
     names: Vec<String>,
     types: Vec<CellType>,
     writings: Vec<Writing>,
+    options: ReadOptions,
     notes: Arc<Notes>,
 }
 
@@ -63,18 +64,20 @@ impl fmt::Debug for LakeTable {
 }
 
 impl LakeTable {
-    /// The table `id` of `columns`, whose file is at `path`. Where the file declares its types its head is read; else nothing is.
+    /// The table `id` of `columns`, whose file is at `path`; whether its files are `alike`, if it has several. Where the file declares its
+    /// types its head is read; else nothing is.
     ///
     /// # Errors
     /// Those of the reader, for a table that declares its types.
-    pub fn open(id: String, columns: &[ColumnProfile], path: PathBuf, notes: Arc<Notes>) -> Result<Self> {
+    pub fn open(id: String, columns: &[ColumnProfile], path: PathBuf, alike: bool, notes: Arc<Notes>) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        let types = cell_types(&path, columns)?;
+        let types = cell_types(&path, columns, alike)?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
         let writings = columns.iter().map(|column| column.writing.clone()).collect();
         let set = matches!(Location::of(&path), Location::Files { .. }).then(|| FileSet::at(&path)).flatten();
-        let source = Source { id, path, set, names, types, writings, notes };
+        let options = ReadOptions { alike, ..ReadOptions::default() };
+        let source = Source { id, path, set, names, types, writings, options, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
 }
@@ -112,13 +115,14 @@ impl LakeTable {
     }
 }
 
-/// How the cells of `columns` are read from the file at `path`; its head is read where it declares its types.
+/// How the cells of `columns` are read from the file at `path`; its head is read where it declares its types, of several files all heads
+/// unless they are `alike`.
 ///
 /// # Errors
 /// Those of the reader, for a table that declares its types.
-pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType>> {
+pub fn cell_types(path: &Path, columns: &[ColumnProfile], alike: bool) -> Result<Vec<CellType>> {
     if Location::of(path).declares_types() {
-        let reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
+        let reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), alike, ..ReadOptions::default() })?;
         if let Some(schema) = reader.declared_types() {
             return Ok(schema.fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect());
         }
@@ -215,8 +219,8 @@ fn read(
     send: impl Fn(RecordBatch) -> Result<bool>,
 ) -> Result<()> {
     let mut reader = match files.and_then(|_| FileSet::at(&source.path)) {
-        Some(set) => reader::open_files(set, &ReadOptions::default(), files)?,
-        None => reader::open_path(&source.path, &ReadOptions::default())?,
+        Some(set) => reader::open_files(set, &source.options, files)?,
+        None => reader::open_path(&source.path, &source.options)?,
     };
     if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
         let reason = "its columns have changed since it was indexed; run `lakeward index` again";

@@ -80,7 +80,8 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
                 samples: column.sketch.samples.iter().map(|sample| sample.1.clone()).collect(),
                 signature: Some(signature(&column.sketch.hashes, column.sketch.bound)),
             });
-            of_columns(&query.path, &query.entry.profile.columns, samples.collect(), |_| None)
+            let alike = query.entry.report.files_are_alike();
+            of_columns((&query.path, alike), &query.entry.profile.columns, samples.collect(), |_| None)
         }
         Named::Lake(table, entry) => {
             let segment = lakeward.index().segment(table.segment)?;
@@ -100,7 +101,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
             }
             let path: PathBuf = entry.file(&lakeward.place().lake)?;
             let metadata = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
-            of_columns(&path, &entry.profile.columns, samples, metadata)
+            of_columns((&path, entry.report.files_are_alike()), &entry.profile.columns, samples, metadata)
         }
     }
 }
@@ -126,12 +127,12 @@ fn signature(hashes: &[u64], bound: u64) -> String {
 }
 
 fn of_columns<'a>(
-    path: &Path,
+    (path, alike): (&Path, bool),
     columns: &'a [ColumnProfile],
     samples: Vec<ValueSample>,
     metadata: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
-    let types = column_types(path, columns)?;
+    let types = column_types(path, columns, alike)?;
     let rows = columns.iter().zip(types).zip(samples).zip(1..).map(|(((column, data_type), sample), position)| {
         let metadata = metadata(&column.name);
         Row {

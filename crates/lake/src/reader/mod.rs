@@ -105,6 +105,9 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether the first row is a header, if known; else it is guessed.
     pub header: Option<bool>,
+    /// Whether all files of a table are known to have the same columns: then only the first is opened before rows are read, and one that
+    /// has others is an error.
+    pub alike: bool,
 }
 
 impl Default for ReadOptions {
@@ -117,6 +120,7 @@ impl Default for ReadOptions {
             batch_bytes: 4 << 20,
             delimiter: None,
             header: None,
+            alike: false,
         }
     }
 }

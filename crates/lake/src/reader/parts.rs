@@ -18,6 +18,8 @@ use crate::layout::{FileSet, Part};
 use crate::table_format::Snapshot;
 use lakeward_core::error::{Error, Result};
 
+/// Why a file that was like the others is not read.
+const COLUMNS_CHANGED: &str = "its columns have changed since it was indexed; run `lakeward index` again";
 /// Differences and faults that a report describes.
 const SHOWN: usize = 3;
 
@@ -58,7 +60,7 @@ impl Heads {
         Ok(Heads { fields, readable, typed: true, drift: Vec::new(), faults: Vec::new(), report })
     }
 
-    /// The columns of all files that can be opened; `options` then say how the first is written.
+    /// The columns of all files that can be opened, or of the first where they are alike; `options` then say how that is written.
     fn read(set: &FileSet, options: &mut ReadOptions, is_wanted: impl Fn(usize) -> bool) -> Result<Heads> {
         let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
         let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
@@ -92,6 +94,11 @@ impl Heads {
                     (options.header, options.delimiter) = (Some(dialect.header), dialect.delimiter.map(|c| c as u8));
                 }
                 first = Some(reader.report().clone());
+                if options.alike {
+                    // Whether the others can be opened, and are alike, shows when they are.
+                    readable.extend(at + 1..set.parts.len());
+                    break;
+                }
                 continue;
             }
             let mut different: Vec<String> = Vec::new();
@@ -137,7 +144,7 @@ struct Current {
 }
 
 impl Parts {
-    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns; rows only of those that `wanted` names,
+    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns or they are known to be alike; rows only of those that `wanted` names,
     /// by place.
     ///
     /// # Errors
@@ -210,22 +217,39 @@ impl Parts {
         })
     }
 
+    /// Whether a file has the columns that all are known to have.
+    fn is_alike(&self, reader: &dyn TableReader) -> bool {
+        let types = reader.declared_types();
+        let mut expected = self.schema.fields()[..self.in_files].iter().zip(&self.columns);
+        reader.columns().len() == self.in_files
+            && reader.columns().iter().enumerate().all(|(place, column)| {
+                let kind = types.as_ref().map_or(&DataType::Utf8, |types| types.field(place).data_type());
+                expected.any(|(field, known)| known.name == column.name && field.data_type() == kind)
+            })
+    }
+
     /// Opens the next file that can be; whether there is one.
-    fn advance(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] where it is not like the others, though it should be.
+    fn advance(&mut self) -> Result<bool> {
         while let Some(part) = self.set.parts.get(self.next) {
             self.next += 1;
             let name = self.set.name_of(&part.path);
             match open_part(&self.set, part, &self.options) {
                 Ok(reader) => {
+                    if self.options.alike && !self.is_alike(reader.as_ref()) {
+                        return Err(Error::unreadable(&part.path, COLUMNS_CHANGED));
+                    }
                     let place = |column: &Column| reader.columns().iter().position(|other| other.name == column.name);
                     let places = self.columns[..self.in_files].iter().map(place).collect();
                     self.current = Some(Current { places, values: part.values.clone(), name, reader });
-                    return true;
+                    return Ok(true);
                 }
                 Err(error) => self.faults.push(fault(&name, &error)),
             }
         }
-        false
+        Ok(false)
     }
 
     fn rows_of(&self, current: &Current, batch: &RecordBatch) -> Result<RecordBatch> {
@@ -280,7 +304,7 @@ impl TableReader for Parts {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if self.current.is_none() && !self.advance() {
+            if self.current.is_none() && !self.advance()? {
                 if !self.faults.is_empty() && self.faults.len() == self.set.parts.len() {
                     let reason = format!("none of its files can be read: {}", some_of(&self.faults));
                     return Err(Error::unreadable(&self.set.path, reason));

@@ -272,6 +272,11 @@ impl ReadReport {
         self.repairs.iter().find(|repair| repair.kind == kind)
     }
 
+    /// Whether the files of the table, if it has several, had the same columns when all of them were looked at.
+    pub fn files_are_alike(&self) -> bool {
+        self.count(RepairKind::DriftingColumns) == 0
+    }
+
     /// How often a repair of this kind was made.
     pub fn count(&self, kind: RepairKind) -> u64 {
         self.repair(kind).map_or(0, |repair| repair.count)

@@ -87,8 +87,9 @@ impl HttpService for Connection {
         }
         let mut sent = reqwest::Request::new(parts.method, url);
         *sent.headers_mut() = parts.headers;
-        if let Some(bytes) = body.as_bytes().filter(|bytes| !bytes.is_empty()) {
-            *sent.body_mut() = Some(bytes.clone().into());
+        let bytes = body.collect().await?.to_bytes();
+        if !bytes.is_empty() {
+            *sent.body_mut() = Some(bytes.into());
         }
         self.sent.fetch_add(1, Ordering::Relaxed);
         let answered = self.client.execute(sent).await.map_err(|error| http_error(&error))?;

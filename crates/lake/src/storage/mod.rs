@@ -3,12 +3,13 @@
 //! A path that begins as an address does (`s3://bucket/folder`) is one; every other is the operating system's. The functions here
 //! are those of [`std::fs`] for both. What is asked of a store is remembered as long as it can be true: a lake is listed once a walk
 //! ([`refresh`]), and what was fetched of a file is kept in a temporary file, so that no byte of it is fetched twice. A file that has
-//! changed since it was listed is an error, never a mixture of two. Nothing is written to a store.
+//! changed since it was listed is an error, never a mixture of two. No lake is written; [`Objects`] are what an index in a store is made of.
 
 mod address;
 mod connection;
 mod listing;
 mod lists;
+mod objects;
 mod remote_file;
 mod store;
 
@@ -22,6 +23,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 pub use self::address::Address;
+pub use self::objects::{Listed, Objects};
 use self::remote_file::RemoteFile;
 use self::store::Store;
 pub use self::store::{Requests, requests};

@@ -212,7 +212,7 @@ impl RemoteFile {
 }
 
 /// Whether the same request may be answered otherwise: what the store refuses, it was asked often enough.
-fn may_pass(error: &io::Error) -> bool {
+pub(super) fn may_pass(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
 }
 

@@ -128,6 +128,11 @@ impl Store {
         Ok(Store { kind: address.kind, inner, known: Mutex::default(), sent })
     }
 
+    /// The objects of the store, of which nothing is remembered.
+    pub fn objects(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.inner)
+    }
+
     /// Forgets what is known below `address`; files that are open stay as they are.
     pub fn forget(&self, address: &Address) {
         let Ok(mut known) = self.known.lock() else { return };

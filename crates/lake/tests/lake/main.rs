@@ -7,5 +7,6 @@ mod layouts;
 mod log_tables;
 mod reader_behaviour;
 mod readers;
+#[allow(dead_code, reason = "the tests of an index in a store write, too")]
 mod store_server;
 mod workbook_file;

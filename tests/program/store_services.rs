@@ -1,0 +1,160 @@
+//! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use crate::REPOSITORY;
+
+/// What a test says that cannot run.
+const SKIPPED: &str = "skipped: LAKEWARD_TEST_STORES_PYTHON names no Python with the servers of CONTRIBUTING.md";
+
+/// A server that runs, with a lake.
+struct Service {
+    script: Child,
+    folder: TempDir,
+    told: Told,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Told {
+    skipped: Option<String>,
+    address: String,
+    environment: BTreeMap<String, String>,
+}
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Service {
+    /// The server `kind`; says why where there is none.
+    fn start(kind: &str) -> Option<Service> {
+        let Some(python) = std::env::var_os("LAKEWARD_TEST_STORES_PYTHON") else {
+            println!("{SKIPPED}");
+            return None;
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let (lake, data) = (folder.path().join("lake"), folder.path().join("data"));
+        for (name, text) in [
+            ("people.csv", "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\n"),
+            ("geo/cities & more.csv", "town,inhabitants\nOslo,717710\nBern,134591\nRome,2755309\n"),
+            ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
+            ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,6\n"),
+        ] {
+            let path = lake.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        fs::create_dir(&data).expect("a folder");
+        let script = Path::new(REPOSITORY).join("tests/program/store_services.py");
+        let mut command = Command::new(python);
+        command.arg(script).arg(kind).arg(data).arg(lake);
+        let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python");
+        let mut line = String::new();
+        BufReader::new(script.stdout.as_mut().expect("its output")).read_line(&mut line).expect("a line");
+        let told: Told = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{kind}: {error}: {line}"));
+        let service = Service { script, folder, told };
+        match &service.told.skipped {
+            Some(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+            None => Some(service),
+        }
+    }
+
+    fn run(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+        command.args(arguments).current_dir(self.folder.path()).env_clear().envs(&self.told.environment);
+        let address = &self.told.address;
+        command.env("LAKEWARD_LAKE", format!("{address}/lake")).env("LAKEWARD_INDEX", format!("{address}/index"));
+        command.env("LAKEWARD_STATE", self.folder.path().join(machine)).envs(set.iter().copied());
+        let output = command.output().expect("the program");
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    fn succeeds(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> String {
+        let run = self.run(machine, set, arguments);
+        assert_eq!(run.code, 0, "{arguments:?}: {}{}", run.stdout, run.stderr);
+        run.stdout
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // The script ends its server when its input ends.
+        drop(self.script.stdin.take());
+        let _ = self.script.wait();
+    }
+}
+
+/// A lake and its index in one store, of several machines, and writers that race.
+fn serves(service: &Service) {
+    service.succeeds("a", &[], &["index", "--fast"]);
+    let found = service.succeeds("b", &[], &["search", "inhabitants of cities"]);
+    assert!(found.contains("geo/cities & more"), "{found}");
+    let sum =
+        service.succeeds("b", &[], &["sql", "SELECT sum(amount) AS s FROM sales WHERE year = 2021", "--format", "csv"]);
+    assert_eq!(sum.trim(), "s\n11");
+    // Into another index, of a lake on this machine that grows.
+    let lake = service.folder.path().join("lake");
+    let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.told.address));
+    let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
+    let (writers, rounds) = (4, 3);
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let lake = &lake;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let name = format!("w{writer}_{round}");
+                    let hidden = service.folder.path().join(&name);
+                    fs::write(&hidden, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n")).expect("a file");
+                    fs::rename(hidden, lake.join(format!("{name}.csv"))).expect("a file");
+                    service.succeeds(&format!("machine{writer}"), &set, &["index", "--fast"]);
+                }
+            });
+        }
+    });
+    let listed = service.succeeds("reader", &set, &["tables"]);
+    for table in (0..writers).flat_map(|writer| (0..rounds).map(move |round| format!("w{writer}_{round}"))) {
+        assert!(listed.contains(&table), "{table}: {listed}");
+    }
+    service.succeeds("reader", &set, &["verify"]);
+    service.succeeds("b", &[], &["verify"]);
+}
+
+#[test]
+fn seaweedfs() {
+    let Some(service) = Service::start("seaweedfs") else { return };
+    serves(&service);
+    let refused = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong")], &["tables"]);
+    assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
+}
+
+#[test]
+fn moto() {
+    let Some(service) = Service::start("moto") else { return };
+    serves(&service);
+}
+
+#[test]
+fn azurite() {
+    let Some(service) = Service::start("azurite") else { return };
+    serves(&service);
+    let wrong = "d3Jvbmc=";
+    let refused = service.run("c", &[("AZURE_STORAGE_ACCOUNT_KEY", wrong)], &["tables"]);
+    assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
+}
