@@ -3,7 +3,7 @@
 use super::Agent;
 use super::Request;
 use super::reading::Reading;
-use super::record_facts::{asks_for_a_field, is_question};
+use super::record_questions::{Meant, asks_for_a_field, compares, fields_asked, is_question};
 use super::trace::Provenance;
 use super::turn::Turned;
 use crate::recommend::{RankedOperation, Recommendation, RecordFact};
@@ -16,8 +16,10 @@ use lakeward_search::cite::Gate;
 
 /// Words of a turn that says little more than an identifier.
 const SHORT: usize = 4;
-/// Answers that a question without a number is about.
-const ASKED_ABOUT: usize = 3;
+/// Answers that a comparison without numbers is about.
+const COMPARED: usize = 3;
+/// Answers that a question about all of them is about.
+const MOST_ASKED_ABOUT: usize = 10;
 
 impl Agent<'_> {
     /// The answer to a turn that speaks of what was shown; none where it is a request like others.
@@ -30,21 +32,17 @@ impl Agent<'_> {
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
         let surely = turn.acts.first().copied().filter(|act| turn.is_surely(*act));
+        let meant = Meant::by(text, listed.len());
+        let surely = if reading.over.is_none() && compares(text, &meant) { Some(Act::Compare) } else { surely };
         let is_asked = matches!(surely, Some(Act::Ask | Act::Compare));
         if !is_asked && reading.over.is_none() {
             // A question with an identifier, or little more than one, asks for what that record says, unless it is for others like it.
             let is_short = text.split_whitespace().count() <= SHORT + mentioned.len();
             let others = lower_words(text).any(|word| ["similar", "like", "others", "more"].contains(&word.as_str()));
-            if !mentioned.is_empty() && !others && (is_short || is_question(text)) {
-                let facts = self.facts(text, &mentioned, mentioned.len() > 1)?;
-                return self.answer_with_facts(session, reading, facts).map(Some);
-            }
-            if !listed.is_empty() && asks_for_a_field(text) {
-                let about = match named(turn, &listed) {
-                    named if named.is_empty() => vec![listed[0].clone()],
-                    named => named,
-                };
-                let facts = self.facts(text, &about, false)?;
+            let of_mentioned = !mentioned.is_empty() && !others && (is_short || is_question(text));
+            if of_mentioned || (!listed.is_empty() && asks_for_a_field(text, turn, &meant)) {
+                let about = if of_mentioned { mentioned } else { asked_about(session, turn, &meant, &listed) };
+                let facts = self.facts(&fields_asked(text, turn, about.len() > 1 && of_mentioned), &about)?;
                 return self.answer_with_facts(session, reading, facts).map(Some);
             }
         }
@@ -56,14 +54,19 @@ impl Agent<'_> {
             }
             Act::Ask | Act::Compare if !listed.is_empty() || !mentioned.is_empty() => {
                 let mut about = mentioned;
-                about.extend(named(turn, &listed).into_iter().filter(|id| !about.contains(id)).collect::<Vec<_>>());
-                let compares = act == Act::Compare;
-                if about.len() < 1 + usize::from(compares) {
-                    let most = if compares { ASKED_ABOUT } else { 1 };
-                    let others: Vec<String> = listed.into_iter().filter(|id| !about.contains(id)).collect();
-                    about.extend(others.into_iter().take(most - about.len().min(most)));
+                let is_named = !meant.places.is_empty() || about.is_empty() || turn.of(Role::Answer).next().is_some();
+                if is_named {
+                    let asked = asked_about(session, turn, &meant, &listed);
+                    about.extend(asked.into_iter().filter(|id| !about.contains(id)).collect::<Vec<_>>());
                 }
-                let facts = self.facts(&reading.request.text, &about, compares)?;
+                let alone = ["more", "about", "details"];
+                let side_by_side = act == Act::Compare
+                    && !(about.len() == 1 && lower_words(text).any(|word| alone.contains(&word.as_str())));
+                if side_by_side && about.len() < 2 {
+                    let others: Vec<String> = listed.into_iter().filter(|id| !about.contains(id)).collect();
+                    about.extend(others.into_iter().take(COMPARED - about.len()));
+                }
+                let facts = self.facts(&fields_asked(text, turn, side_by_side), &about)?;
                 self.answer_with_facts(session, reading, facts).map(Some)
             }
             Act::Chat if turn.spans.is_empty() => {
@@ -165,6 +168,24 @@ pub(super) fn turned_down(session: &Session, turn: &TurnReading) -> Vec<String> 
         named if !named.is_empty() => named,
         _ if wants => Vec::new(),
         _ => listed,
+    }
+}
+
+/// The answers that a question is about: those that it names, else all if it speaks of several, else the one that was spoken of last.
+fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<String> {
+    let by_reader = named(turn, listed);
+    let counted = meant.places.iter().filter_map(|place| listed.get(*place).cloned());
+    let mut about: Vec<String> = counted.collect();
+    about.extend(by_reader.into_iter().filter(|id| !about.contains(id)).collect::<Vec<_>>());
+    if !about.is_empty() {
+        return about;
+    }
+    let before = session.spoken_of();
+    match (meant.several, before.len()) {
+        (true, 2..) => before,
+        (true, _) => listed.iter().take(MOST_ASKED_ABOUT).cloned().collect(),
+        (false, 0) => listed.iter().take(1).cloned().collect(),
+        (false, _) => before.into_iter().take(1).collect(),
     }
 }
 

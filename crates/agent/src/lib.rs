@@ -22,6 +22,7 @@ mod publication;
 mod reading;
 pub mod recommend;
 mod record_facts;
+mod record_questions;
 mod scored;
 pub mod session;
 mod tables;

@@ -55,12 +55,9 @@ pub fn screen(answer: &Recommendation) {
     }
 }
 
-/// Prints what several records say side by side; false where it is said of one only.
+/// Prints what records say side by side; false where lines say it.
 fn comparison(facts: &[RecordFact]) -> bool {
-    let (records, respects) = RecordFact::table(facts);
-    if records.len() < 2 {
-        return false;
-    }
+    let Some((records, respects)) = RecordFact::table(facts) else { return false };
     out("");
     for (place, record) in records.iter().enumerate() {
         out(&format!("{}. {}  {}", place + 1, shown(&record.title, 160), shown(&record.cited(), 200)));
@@ -70,8 +67,8 @@ fn comparison(facts: &[RecordFact]) -> bool {
     let head = (1..=records.len()).map(|number| number.to_string());
     table.set_header(std::iter::once(String::new()).chain(head));
     for (about, values) in respects {
-        let told = values.iter().map(|fact| fact.map_or(String::new(), |fact| shown(&fact.told(), 120).to_string()));
-        table.add_row(std::iter::once(about.to_string()).chain(told));
+        let told = values.iter().map(|told| shown(told, 240).to_string());
+        table.add_row(std::iter::once(about).chain(told));
     }
     table.to_string().lines().for_each(|line| out(line.trim_end()));
     true

@@ -10,8 +10,10 @@ use lakeward_core::text::shown;
 const TITLE: usize = 160;
 const VALUE: usize = 600;
 
-/// A respect, and what each of several records says in it.
-pub type Row<'f> = (&'f str, Vec<Option<&'f RecordFact>>);
+/// A respect with the field that says it, and what each of the records says in it.
+pub type Row = (String, Vec<String>);
+/// Facts of one record that are told in lines.
+const LINES: usize = 3;
 
 /// What one record or table says in one respect, and where it says it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,8 +61,8 @@ impl RecordFact {
         )
     }
 
-    /// The records that `facts` are of, and in each respect what each of them says.
-    pub fn table(facts: &[Self]) -> (Vec<&Self>, Vec<Row<'_>>) {
+    /// The records that `facts` are of, and in each respect what each of them says; none where a few lines say it.
+    pub fn table(facts: &[Self]) -> Option<(Vec<&Self>, Vec<Row>)> {
         let (mut records, mut respects): (Vec<&Self>, Vec<&str>) = Default::default();
         for fact in facts {
             if records.iter().all(|known| known.record != fact.record) {
@@ -70,9 +72,23 @@ impl RecordFact {
                 respects.push(&fact.about);
             }
         }
-        let said = |about: &str, record: &str| facts.iter().find(|fact| fact.about == about && fact.record == record);
-        let row = |about| (about, records.iter().map(|record| said(about, &record.record)).collect());
-        let rows = respects.into_iter().map(row).collect();
-        (records, rows)
+        if records.len() < 2 && respects.len() <= LINES {
+            return None;
+        }
+        let rows = respects.into_iter().map(|about| {
+            let of = |record: &Self| facts.iter().find(|fact| fact.about == about && fact.record == record.record);
+            let said: Vec<Option<&Self>> = records.iter().map(|record| of(record)).collect();
+            let mut fields: Vec<&str> = Vec::new();
+            for field in said.iter().flatten().filter_map(|fact| fact.field.as_deref()) {
+                if !fields.contains(&field) {
+                    fields.push(field);
+                }
+            }
+            let label =
+                if fields.is_empty() { about.to_string() } else { format!("{about} (`{}`)", fields.join("`, `")) };
+            (label, said.into_iter().map(|fact| fact.map(Self::told).unwrap_or_default()).collect())
+        });
+        let rows = rows.collect();
+        Some((records, rows))
     }
 }

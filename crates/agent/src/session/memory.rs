@@ -77,6 +77,20 @@ impl Session {
         latest.map(|turn| turn.tables.clone()).unwrap_or_default()
     }
 
+    /// Ids of the records that the latest turn asked about, or of the answer that it took.
+    pub fn spoken_of(&self) -> Vec<String> {
+        let Some(latest) = self.turns.last() else { return Vec::new() };
+        let mut ids: Vec<String> = Vec::new();
+        for fact in latest.recommendation.iter().flat_map(|answer| &answer.facts) {
+            if !ids.contains(&fact.record) {
+                ids.push(fact.record.clone());
+            }
+        }
+        let is_latest = |turn: usize| turn == latest.number || (turn + 1 == latest.number && latest.tables.is_empty());
+        let taken = self.accepted.last().filter(|choice| is_latest(choice.turn));
+        if ids.is_empty() { taken.map(|choice| choice.table.clone()).into_iter().collect() } else { ids }
+    }
+
     /// Ids of all answers shown since what is wanted changed.
     pub fn shown_for_demands(&self) -> Vec<String> {
         let same = self.turns.iter().rev().take_while(|turn| turn.signals.demands == self.demands);

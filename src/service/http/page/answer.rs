@@ -36,18 +36,18 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         }
         (operations(found, forms))
         (tables(found, forms))
-        @let (records, respects) = RecordFact::table(&found.facts);
-        @if records.len() > 1 {
+        @let tabled = RecordFact::table(&found.facts);
+        @if let Some((records, respects)) = &tabled {
             table {
-                thead { tr { th scope="col" { "" } @for record in &records {
+                thead { tr { th scope="col" { "" } @for record in records {
                     th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
                 } } }
-                tbody { @for (about, facts) in &respects {
-                    tr { th scope="row" { (about) } @for fact in facts { td { (text(&fact.map(RecordFact::told).unwrap_or_default())) } } }
+                tbody { @for (about, told) in respects {
+                    tr { th scope="row" { (text(about)) } @for value in told { td { (text(value)) } } }
                 } }
             }
         }
-        @let is_tabled = |note: &String| records.len() > 1 && found.facts.iter().any(|fact| fact.line() == *note);
+        @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
         @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (told(note)) } }
     }
 }
