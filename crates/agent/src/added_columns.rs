@@ -1,15 +1,22 @@
 //! What a turn adds of another table is in its result: where a later step of the same turn would drop it, it is added after that step.
 
 use super::Agent;
+use super::known_columns::AtHand;
+use super::prediction::{PLAINLY, unexplained};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKind, Kept, Plan, Step};
+use lakeward_core::request::Input;
 use lakeward_core::text::name_likeness;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{NotApplied, Role, TurnReading};
+use lakeward_search::column_search::search_among;
+use lakeward_search::text_search::SearchOptions;
 
 /// Words name a column from this likeness.
 const SAME_NAME: f64 = 0.8;
+/// Texts of columns that are read as sentences for words that could not be applied.
+const READ: usize = 12;
 
 impl Agent<'_> {
     /// `plan`, which a turn made of `base`, such that every join of the turn changes its result: "total delay by carrier, with the airline's name"
@@ -37,8 +44,8 @@ impl Agent<'_> {
             let mut without = plan.clone();
             without.relation.steps.remove(place);
             // A later step that needs what it adds cannot do without it.
-            match names(&without) {
-                Ok(columns) if columns == names(&plan)? => {}
+            match (names(&without), names(&plan)) {
+                (Ok(without), Ok(with)) if without == with => {}
                 _ => continue,
             }
             let after = without.clone().then(join.clone());
@@ -82,5 +89,47 @@ impl Agent<'_> {
             }
         }
         Ok(plan)
+    }
+
+    /// `plan` with further columns of the tables that it joins, which words that could not be applied name, or other words of the text that the
+    /// table at hand does not explain; `None` where they name none.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub(super) fn with_columns_of_joined(
+        &self,
+        plan: &Plan,
+        lost: &[NotApplied],
+        (text, at_hand): (&str, Option<AtHand<'_>>),
+    ) -> Result<Option<Plan>> {
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let mut phrases: Vec<(String, usize)> = lost.iter().map(|lost| (lost.words.clone(), READ)).collect();
+        if let Some(AtHand { table, .. }) = at_hand {
+            phrases.extend(unexplained(text, &table.entry).into_iter().map(|run| (run, 0)));
+        }
+        let mut plan = plan.clone();
+        let mut is_changed = false;
+        let options = SearchOptions { k: 1, weights: &self.ranking };
+        for step in &mut plan.relation.steps {
+            let Step::Join(Join { kind: JoinKind::Left, with, columns, .. }) = step else { continue };
+            let Input::Table(table) = &with.source else { continue };
+            if columns.is_empty() || !with.steps.is_empty() {
+                continue;
+            }
+            let among = [self.index.find(table)?];
+            for (words, read) in phrases.iter().filter(|(words, _)| !words.is_empty()) {
+                let found = search_among(self.index, self.embedder, words, &options, (&among, *read))?;
+                let best = found.into_iter().next().filter(|best| best.score >= PLAINLY);
+                if let Some(best) = best
+                    && !columns.iter().any(|kept| kept.column == best.column)
+                {
+                    columns.push(Kept { column: best.column, name: None });
+                    is_changed = true;
+                }
+            }
+        }
+        Ok(is_changed.then_some(plan))
     }
 }

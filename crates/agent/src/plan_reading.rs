@@ -15,7 +15,7 @@ use super::wanted_table::{Chosen, Next, replaced_source};
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
-use lakeward_core::error::Result;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_core::text::{Stemmer, is_function_word, name_words, words};
@@ -128,7 +128,15 @@ impl Agent<'_> {
     ) -> Result<PlanReading> {
         let is_at_hand = session.plan().as_ref() == Some(&stands);
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
-        let (turn, assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        let (mut turn, mut assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        let mut base = base;
+        // What the rows at hand do not have, a table that is joined to them may.
+        if let Some(wider) = self.with_columns_of_joined(&base, &assembly.not_applied, (text, at_hand))? {
+            let (with, made) = self.assembled(session, text, &wider, at_hand, &|_| ())?;
+            if made.not_applied.len() < assembly.not_applied.len() {
+                (base, turn, assembly) = (wider, with, made);
+            }
+        }
         let reading = PlanReading { turn, stands, base, assembly, written: None };
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
@@ -338,9 +346,21 @@ impl Agent<'_> {
                 });
             }
             let kind = if is_appended { OperationKind::Union } else { OperationKind::Join };
-            plan = match next {
-                Next::Step(step) => self.with_columns_shown(session, &plan, with_table(&plan, *step))?,
-                Next::Source(source, renames) => replaced_source(&plan, source, renames),
+            let with = match next {
+                Next::Step(step) => self.with_columns_shown(session, &plan, with_table(&plan, *step)),
+                Next::Source(source, renames) => Ok(replaced_source(&plan, source, renames)),
+            };
+            let made = with.and_then(|with| relation_columns(self.connected(session)?, &with.relation).map(|_| with));
+            plan = match made {
+                Ok(made) => made,
+                // The table at hand has the key, what was made of it has not.
+                Err(Error::UnknownColumn { name: column, .. }) => {
+                    let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
+                    let reason = format!("the rows as they stand have no column `{column}` to join `{table}` by");
+                    not_applied.push(NotApplied { words, reason });
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             if wish.how != How::Source {
                 chosen = Some((table, kind));

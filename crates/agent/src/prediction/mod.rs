@@ -10,8 +10,10 @@ mod phrases;
 
 use std::time::Duration;
 
+pub(super) use self::named::PLAINLY;
 use self::named::{Named, READ, READ_EACH};
 use self::phrases::phrases;
+pub(super) use self::phrases::unexplained;
 use super::Agent;
 use super::scored::Scored;
 use crate::feature_table::{Aggregate, Feature, FeatureOptions, FeatureTable, feature_table};

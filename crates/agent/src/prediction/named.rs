@@ -31,7 +31,7 @@ const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
 /// The score of a column that words name, at least, where they were not read as what is wanted.
-const PLAINLY: f64 = 0.4;
+pub(crate) const PLAINLY: f64 = 0.4;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
 /// Texts of columns that are read for all phrases of a request, and at least for each.

@@ -37,7 +37,7 @@ pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
 }
 
 /// The short runs of words of a request that say something which neither a column at hand nor the name of its table says.
-pub(super) fn unexplained(text: &str, entry: &TableEntry) -> Vec<String> {
+pub(crate) fn unexplained(text: &str, entry: &TableEntry) -> Vec<String> {
     let mut stemmer = Stemmer::default();
     let mut stems = |text: &str| -> Vec<String> {
         name_words(text).into_iter().map(|word| stemmer.stem(&word).to_string()).collect()

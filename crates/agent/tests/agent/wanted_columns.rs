@@ -91,3 +91,39 @@ fn what_a_turn_adds_is_in_its_result() {
     assert!(has(&preview, "capital") && has(&preview, "country_code"), "{reason}");
     assert_eq!((preview.rows_out, preview.columns.len()), (12, 3), "{reason}");
 }
+
+#[test]
+fn what_a_joined_table_has_can_be_spoken_of() {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+    let agent =
+        Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+    let mut session = Session::new("joined", "lake");
+    let mut last = None;
+    for (text, table) in
+        [("add the capital of the country", Some("harbours")), ("only those with an area above 2000", None)]
+    {
+        let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+        let answer = agent.turn(&mut session, &request).expect("an answer");
+        last = answer.operations.first().and_then(|first| first.runnable.clone());
+    }
+    let context = LakeContext::new(lake.path(), &index, Limits::default()).expect("a context");
+    let preview = plan_preview(&context, &last.expect("a plan"), &PreviewLimits::default()).expect("a preview");
+    assert!(has(&preview, "capital") && has(&preview, "area"));
+    // Eight of the twelve countries.
+    assert_eq!(preview.rows_out, 40);
+}
+
+#[test]
+fn a_join_by_a_key_that_a_group_dropped_is_said_to_be_none() {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+    let agent =
+        Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+    let mut session = Session::new("dropped", "lake");
+    for (text, table) in [("how many rows for each depth", Some("harbours")), ("add the capital of the country", None)]
+    {
+        let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+        agent.turn(&mut session, &request).expect("an answer");
+    }
+}
