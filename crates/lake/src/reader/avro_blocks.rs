@@ -240,21 +240,29 @@ impl<R: BufRead> CheckedBlocks<R> {
         Ok(CheckedBlocks { input, shapes, codec, passed: 0 })
     }
 
-    /// Reads the next block and checks it; nothing at the end of the file.
+    /// Reads the next block and checks it; nothing at the end of the file. Of a block that is cut off the decoder uses nothing.
     fn read_block(&mut self) -> io::Result<()> {
         if self.input.inner.fill_buf()?.is_empty() {
             return Ok(());
         }
-        let rows = count_of(&mut self.input)?;
-        let packed = bytes_of(&mut self.input)?;
-        self.input.read_exact(&mut [0; SYNC_BYTES])?;
+        let (rows, packed) = match self.block() {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            read => read?,
+        };
         let Some(bytes) = self.unpacked(packed)? else { return Ok(()) };
         let mut rest = &bytes[..];
         check_count(rows, rest)?;
         for _ in 0..rows {
-            self.shapes.skip(0, &mut rest, 0)?;
+            self.shapes.skip(0, &mut rest, 0).map_err(|_| damaged("a row does not fit its block"))?;
         }
         if rest.is_empty() { Ok(()) } else { Err(damaged("a block has more bytes than its rows")) }
+    }
+
+    fn block(&mut self) -> io::Result<(u64, Vec<u8>)> {
+        let rows = count_of(&mut self.input)?;
+        let packed = bytes_of(&mut self.input)?;
+        self.input.read_exact(&mut [0; SYNC_BYTES])?;
+        Ok((rows, packed))
     }
 
     /// A block's bytes; `None` if the decoder does not unpack it either.
