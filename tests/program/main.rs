@@ -23,6 +23,9 @@ mod examples;
 mod extraction;
 mod foreign_session;
 mod functions;
+mod fuzz;
+#[path = "../../crates/lake/tests/lake/fuzzing.rs"]
+mod fuzzing;
 mod index_stores;
 mod intention;
 mod lake_forms;

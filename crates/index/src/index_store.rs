@@ -21,19 +21,21 @@
 //! The idea of numbered manifests that are created and never replaced is from Delta Lake and Lance.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{self, FileEntry, Manifest, SEGMENTS, SegmentEntry};
-use super::segment::{Blocks, HEADER_BYTES, footer_offset};
+use super::segment::Blocks;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose, make_folder, write_atomic};
+use lakeward_core::store::{Bounds, Links, Purpose, make_folder, write_atomic};
 use lakeward_lake::storage::{Listed, Objects};
+
+mod heads;
 
 const MANIFESTS: &str = "manifests";
 const HEADS: &str = "heads";
@@ -66,13 +68,6 @@ struct Seen {
     name: String,
     bytes: u64,
     etag: Option<String>,
-}
-
-/// The first line of the heads.
-#[derive(Serialize, Deserialize)]
-struct HeadList {
-    /// Segment, file, and bytes of its footer; the header has always the same.
-    files: Vec<(String, String, u64)>,
 }
 
 impl IndexStore {
@@ -218,10 +213,10 @@ impl IndexStore {
             Manifest::segment_folder(&self.folder, &segment.name).join(&file.name)
         };
         let is_there = |path: &Path, bytes: u64| fs::metadata(path).is_ok_and(|found| found.len() == bytes);
-        let mut absent: HashMap<(&str, &str), &FileEntry> = HashMap::new();
+        let mut absent: HashMap<(String, String), &FileEntry> = HashMap::new();
         for segment in &manifest.segments {
             for file in segment.files.iter().filter(|file| !is_there(&local(segment, file), file.bytes)) {
-                absent.insert((&segment.name, &file.name), file);
+                absent.insert((segment.name.clone(), file.name.clone()), file);
             }
         }
         if absent.is_empty() {
@@ -231,34 +226,7 @@ impl IndexStore {
         let damaged = |reason: String| Error::damaged(&self.address().join(&name), reason);
         let heads = self.objects.get(&name, MOST_BYTES).map_err(self.failed("read", &name))?;
         let heads = heads.ok_or_else(|| damaged("it is missing".into()))?;
-        let line = heads.iter().position(|byte| *byte == b'\n').unwrap_or(heads.len());
-        let list: HeadList = serde_json::from_slice(&heads[..line]).map_err(|error| damaged(error.to_string()))?;
-        let mut rest = heads.get(line + 1..).unwrap_or_default();
-        for (segment, file, footer_bytes) in &list.files {
-            let bytes = usize::try_from(*footer_bytes).ok().and_then(|bytes| bytes.checked_add(HEADER_BYTES));
-            let head = bytes.and_then(|bytes| rest.split_at_checked(bytes));
-            let (head, after) = head.ok_or_else(|| damaged("it is too short".into()))?;
-            rest = after;
-            let Some(entry) = absent.remove(&(segment.as_str(), file.as_str())) else { continue };
-            let start = entry.bytes.checked_sub(*footer_bytes).filter(|start| *start >= HEADER_BYTES as u64);
-            let start = start.ok_or_else(|| damaged(format!("`{segment}/{file}` is shorter than its footer")))?;
-            let folder = Manifest::segment_folder(&self.folder, segment);
-            make_folder(&folder)?;
-            let path = folder.join(file);
-            let sparse = AtomicFile::create(&path, Purpose::Cache)?;
-            let mut out = sparse.handle()?;
-            let written = out
-                .set_len(entry.bytes)
-                .and_then(|()| out.write_all(&head[..HEADER_BYTES]))
-                .and_then(|()| out.seek(SeekFrom::Start(start)))
-                .and_then(|_| out.write_all(&head[HEADER_BYTES..]));
-            written.map_err(|error| Error::io("write", &path, error))?;
-            sparse.replace()?;
-        }
-        match absent.into_keys().next() {
-            Some((segment, file)) => Err(damaged(format!("it has nothing of `{segment}/{file}`"))),
-            None => Ok(()),
-        }
+        heads::place(&self.folder, &heads, absent, &damaged)
     }
 
     /// Makes the local files of `manifest` anew, where some of them are damaged.
@@ -293,7 +261,7 @@ impl IndexStore {
         }
         let text = manifest.sealed()?;
         let heads = heads_name(manifest);
-        self.objects.put(&heads, self.heads(manifest)?).map_err(self.failed("write", &heads))?;
+        self.objects.put(&heads, heads::of(&self.folder, manifest)?).map_err(self.failed("write", &heads))?;
         self.create(&manifest_name(manifest.generation), text)
     }
 
@@ -319,23 +287,6 @@ impl IndexStore {
         }
         let failure = failure.unwrap_or_else(|| io::Error::other("the store says that it is there, and has it not"));
         Err(self.failed("write", name)(failure))
-    }
-
-    /// Header and footer of every file of `manifest`.
-    fn heads(&self, manifest: &Manifest) -> Result<Vec<u8>> {
-        let (mut files, mut parts) = (Vec::new(), Vec::new());
-        for segment in &manifest.segments {
-            for file in &segment.files {
-                let path = Manifest::segment_folder(&self.folder, &segment.name).join(&file.name);
-                let head = head_of(&path).map_err(|error| Error::io("read", &path, error))?;
-                let footer_bytes = (head.len() - HEADER_BYTES) as u64;
-                files.push((segment.name.clone(), file.name.clone(), footer_bytes));
-                parts.push(head);
-            }
-        }
-        let mut heads = serde_json::to_vec(&HeadList { files }).map_err(|error| Error::Internal(error.to_string()))?;
-        heads.push(b'\n');
-        Ok([heads, parts.concat()].concat())
     }
 
     /// Finds out whether the store creates an object of one name once only.
@@ -430,15 +381,4 @@ fn objects_of(manifest: &Manifest) -> impl Iterator<Item = String> + '_ {
         segment.files.iter().map(|file| object_name(&segment.name, file)).collect()
     };
     manifest.segments.iter().flat_map(files)
-}
-
-/// Header and footer of a segment's file.
-fn head_of(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let mut head = vec![0; HEADER_BYTES];
-    file.read_exact(&mut head)?;
-    let start = footer_offset(&mut file)?;
-    file.seek(SeekFrom::Start(start))?;
-    file.read_to_end(&mut head)?;
-    Ok(head)
 }

@@ -20,7 +20,7 @@ use lakeward_lake::metadata::TableMetadata;
 
 /// Writes the made catalogue in every form below `folder`; false, with the reason printed, where there is no Python.
 #[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn write_forms(folder: &Path, records: usize, broken: usize) -> bool {
+pub fn write_forms(folder: &Path, records: usize, broken: usize) -> bool {
     let script = Path::new(crate::REPOSITORY).join("scripts/catalogue_forms.py");
     let mut command = Command::new("python3");
     command.arg(script).arg(folder).args(["--records", &records.to_string(), "--broken", &broken.to_string()]);

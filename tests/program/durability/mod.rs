@@ -10,7 +10,7 @@ mod readers;
 #[path = "../../../crates/core/tests/store/steps.rs"]
 mod steps;
 mod stopped;
-mod things;
+pub mod things;
 mod updates;
 
 use std::fs;
@@ -131,7 +131,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// Every file below `folder`, in order of its path.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

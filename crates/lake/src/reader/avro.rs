@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use arrow_avro::reader::ReaderBuilder;
 
+use super::avro_blocks::CheckedBlocks;
 use super::parquet::open_regular;
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
@@ -24,7 +25,9 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
         return Err(Error::unreadable(path, "empty file"));
     }
     let builder = ReaderBuilder::new().with_batch_size(options.batch_rows.max(1));
-    let reader = guarded(|| builder.build(BufReader::new(file)))
+    let checked =
+        CheckedBlocks::new(BufReader::new(file)).map_err(|error| Error::unreadable(path, error.to_string()))?;
+    let reader = guarded(|| builder.build(checked))
         .and_then(|built| built.map_err(|error| format!("damaged Avro file: {error}")))
         .map_err(unreadable(path))?;
     let fields = reader.schema().fields().clone();

@@ -11,6 +11,7 @@
 //! → [`batch`] (columns).
 
 mod avro;
+mod avro_blocks;
 mod batch;
 mod cell_kind;
 mod declared;
@@ -39,6 +40,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::avro_blocks::CheckedBlocks;
 use self::batch::BatchLimits;
 use self::decode::Text;
 pub use self::hash::PendingHash;
@@ -97,7 +99,8 @@ pub struct ReadOptions {
     pub max_columns: usize,
     /// Longer text cells are cut between two characters. 64 KiB by default.
     pub max_cell_bytes: usize,
-    /// Most rows of a batch. 8,192 by default.
+    /// Rows after which a batch ends, 8,192 by default; of delimited text later where it is open whether the last ones are notes below
+    /// the table.
     pub batch_rows: usize,
     /// Bytes of cells after which a batch ends. 4 MB by default.
     pub batch_bytes: usize,

@@ -23,7 +23,7 @@ use super::batch::TextBatch;
 use super::header::name_columns;
 use super::parquet::open_regular;
 use super::report::{ReadReport, RepairKind};
-use super::typed::binary_text;
+use super::typed::{binary_text, guarded};
 use super::{Column, ReadOptions, TableReader};
 use crate::dataset::ForeignKey;
 use crate::location::part_name;
@@ -113,7 +113,9 @@ pub(super) fn open(path: &Path, name: Option<&str>, options: &ReadOptions) -> Re
     let sql = format!("SELECT * FROM main.\"{}\"", table.replace('"', "\"\""));
     let names: Vec<String> = {
         let statement = database.prepare(&sql).map_err(|error| damaged(path, &error))?;
-        statement.column_names().into_iter().map(str::to_string).collect()
+        // rusqlite takes names to be text.
+        let names = guarded(|| statement.column_names().into_iter().map(str::to_string).collect());
+        names.map_err(|_| Error::unreadable(path, "damaged database: names of columns that are no text"))?
     };
     if names.len() > options.max_columns {
         let reason = format!("{} columns, more than the limit of {}", names.len(), options.max_columns);
@@ -173,7 +175,7 @@ fn open_database(path: &Path) -> Result<Database> {
     }
     url.push_str("?mode=ro&immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let guarded = || -> rusqlite::Result<Connection> {
+    let opened = || -> rusqlite::Result<Connection> {
         let database = Connection::open_with_flags(&url, flags)?;
         for (setting, on) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -194,7 +196,7 @@ fn open_database(path: &Path) -> Result<Database> {
         database.pragma_update(None, "cell_size_check", true)?;
         Ok(database)
     };
-    let connection = guarded().map_err(|error| damaged(path, &error))?;
+    let connection = opened().map_err(|error| damaged(path, &error))?;
     Ok(Database { connection, _file: file })
 }
 

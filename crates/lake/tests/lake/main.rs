@@ -1,6 +1,8 @@
 //! Badly written files, read by every reader.
 
 mod addresses;
+mod fuzz;
+mod fuzzing;
 mod holders;
 mod iceberg_tables;
 mod layouts;

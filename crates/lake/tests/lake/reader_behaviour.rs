@@ -21,16 +21,16 @@ use lakeward_lake::reader::{ReadOptions, RepairKind, TableReader, open_path};
 use crate::{holders, workbook_file};
 
 /// A table as texts: names, then rows. A cell that is missing is none.
-struct Content {
+pub struct Content {
     names: Vec<String>,
     rows: Vec<Vec<Option<String>>>,
 }
 
 /// Writes a table in a format.
-type Written = fn(&Content) -> Vec<u8>;
+pub type Written = fn(&Content) -> Vec<u8>;
 
 /// Names of files, each with what writes a table under it and whether cells have types there.
-const FORMATS: [(&str, Written, bool); 14] = [
+pub const FORMATS: [(&str, Written, bool); 14] = [
     ("t.csv", |table| delimited(table, ','), false),
     ("t.tsv", |table| delimited(table, '\t'), false),
     ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
@@ -47,7 +47,7 @@ const FORMATS: [(&str, Written, bool); 14] = [
     ("t.sqlite", database_file, false),
 ];
 
-fn towns(rows: usize) -> Content {
+pub fn towns(rows: usize) -> Content {
     let cell = |row: usize, column: &str| match column {
         // No text format can tell a missing cell from an empty one.
         "note" if row % 3 == 1 => None,
@@ -162,7 +162,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Reads all of a table and checks what holds of every reader; an empty cell counts as missing.
-fn drained(mut reader: Box<dyn TableReader>, options: &ReadOptions) -> Result<Content, Error> {
+pub fn drained(mut reader: Box<dyn TableReader>, options: &ReadOptions) -> Result<Content, Error> {
     let columns = reader.columns().to_vec();
     assert!(!columns.is_empty());
     for (place, column) in columns.iter().enumerate() {
@@ -276,6 +276,28 @@ fn every_format_survives_damage() {
                 bad[at] ^= change;
                 survives(name, &bad, &format!("byte {at} changed by {change}"));
             }
+        }
+    }
+}
+
+/// arrow-avro does not end where a block has more bytes than the rows that it announces; found by changing files at random.
+#[test]
+fn an_avro_block_of_more_bytes_than_rows_is_told() {
+    let schema = br#"{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}"#;
+    let length = u8::try_from(schema.len() * 2).unwrap();
+    let head = [&b"Obj\x01\x02\x16avro.schema"[..], &[0x80 | (length & 0x7f), length >> 7], schema, b"\0", &[7; 16]];
+    let folder = tempfile::tempdir().unwrap();
+    for (rows, ends_well) in [(2u8, true), (1, false), (0, false), (3, false)] {
+        let block = [&[rows * 2, 4, 2, 4][..], &[7; 16]].concat();
+        let path = write(folder.path(), "t.avro", &[head.concat(), block].concat());
+        let found =
+            open_path(&path, &ReadOptions::default()).and_then(|reader| drained(reader, &ReadOptions::default()));
+        match found {
+            Ok(table) => assert!(ends_well && table.rows.len() == 2, "{rows}"),
+            Err(Error::Unreadable { reason, .. }) => {
+                assert!(!ends_well && reason.contains("block"), "{rows}: {reason}")
+            }
+            Err(other) => panic!("{rows}: {other:?}"),
         }
     }
 }

@@ -164,6 +164,7 @@ fn repeats(tag: &BytesStart<'_>, name: &str) -> u64 {
 
 fn check_compound(path: &Path) -> Result<Kind, String> {
     let damaged = |error: std::io::Error| format!("damaged workbook: {error}");
+    check_tables(path)?;
     let mut compound = cfb::CompoundFile::open(opened(path)?).map_err(damaged)?;
     if compound.exists("/EncryptedPackage") {
         return Err("it is protected by a password".into());
@@ -181,12 +182,30 @@ fn check_compound(path: &Path) -> Result<Kind, String> {
     Ok(Kind::Xls)
 }
 
-/// The cells between the first and the last cell of each sheet, over all sheets; records as in [MS-XLS] 2.3.
+/// Checks the sizes of tables of sectors that the head of a compound file tells: calamine takes memory for them at once, for one of
+/// them from the wrong place.
+fn check_tables(path: &Path) -> Result<(), String> {
+    /// Of four bytes each: far more than any workbook has.
+    const MOST_SECTORS: u32 = 1 << 26;
+    let mut head = [0; 68];
+    let mut file = opened(path)?;
+    file.read_exact(&mut head).map_err(|error| format!("damaged workbook: {error}"))?;
+    let told = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    match [44, 62, 64].into_iter().all(|at| told(at) <= MOST_SECTORS) {
+        true => Ok(()),
+        false => Err("damaged workbook: tables of more sectors than a workbook has".into()),
+    }
+}
+
+/// The cells between the first and the last cell of each sheet, over all sheets; records as in [MS-XLS] 2.3. Of a sheet that tells more than it
+/// has, what it tells: calamine takes memory for that, too.
 fn xls_cells(mut records: impl Read) -> std::io::Result<u64> {
     const BEGIN_OF_SHEET: u16 = 0x0809;
     /// FORMULA, BLANK, NUMBER, LABEL, BOOLERR, RK, MULRK, MULBLANK, RSTRING, LABELSST.
     const CELLS: [u16; 10] = [0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x027e, 0x00bd, 0x00be, 0x00d6, 0x00fd];
     const MULTIPLE: u16 = 0x00bd;
+    const DIMENSIONS: u16 = 0x0200;
+    let mut most_told = 0;
     let mut spans: HashMap<usize, [u64; 4]> = HashMap::new();
     let (mut sheet, mut head, mut body) = (0, [0; 4], Vec::new());
     while records.read_exact(&mut head).is_ok() {
@@ -198,6 +217,17 @@ fn xls_cells(mut records: impl Read) -> std::io::Result<u64> {
         }
         let number =
             |at: usize| body.get(at..at + 2).map_or(0, |bytes| u64::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+        if kind == DIMENSIONS {
+            let wide = |at: usize| number(at) | number(at + 2) << 16;
+            let (rows, columns) = match body.len() {
+                10 => ([number(0), number(2)], [number(4), number(6)]),
+                _ => ([wide(0), wide(4)], [number(8), number(10)]),
+            };
+            // What ends before it begins is taken for as many as there are numbers.
+            let count = |[first, end]: [u64; 2]| if end < first { u64::from(u32::MAX) } else { end - first };
+            let is_empty = rows[1] == 0 || columns[1] == 0;
+            most_told = most_told.max(if is_empty { 0 } else { count(rows).saturating_mul(count(columns)) });
+        }
         if CELLS.contains(&kind) && body.len() >= 4 {
             let (row, column) = (number(0), number(2));
             let last = if kind == MULTIPLE { column.max(number(body.len() - 2)) } else { column };
@@ -205,5 +235,6 @@ fn xls_cells(mut records: impl Read) -> std::io::Result<u64> {
             *span = [span[0].min(row), span[1].max(row), span[2].min(column), span[3].max(last)];
         }
     }
-    Ok(spans.values().map(|[top, bottom, left, right]| (bottom - top + 1) * (right - left + 1)).sum())
+    let spanned: u64 = spans.values().map(|[top, bottom, left, right]| (bottom - top + 1) * (right - left + 1)).sum();
+    Ok(spanned.max(most_told))
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::super::{Deleted, LiveFile};
 use super::metadata::IcebergMetadata;
-use crate::reader::open_regular;
+use crate::reader::{CheckedBlocks, open_regular};
 
 /// More manifests of one snapshot are an error.
 const MOST_MANIFESTS: usize = 100_000;
@@ -161,7 +161,8 @@ fn each_batch(
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let failed = |reason: String| format!("{name}: {reason}");
     let file = open_regular(path).map_err(|error| failed(error.to_string()))?;
-    let reader = ReaderBuilder::new().with_batch_size(BATCH_ROWS).build(BufReader::new(file));
+    let checked = CheckedBlocks::new(BufReader::new(file)).map_err(|error| failed(error.to_string()))?;
+    let reader = ReaderBuilder::new().with_batch_size(BATCH_ROWS).build(checked);
     for rows in reader.map_err(|error| failed(error.to_string()))? {
         if !take(&rows.map_err(|error| failed(error.to_string()))?).map_err(failed)? {
             break;

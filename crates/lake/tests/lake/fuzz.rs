@@ -1,0 +1,132 @@
+//! Changed files of every format that is read, and changed logs of tables.
+
+// Clippy knows test functions only, not what they call.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lakeward_core::Error;
+use lakeward_lake::layout::Choices;
+use lakeward_lake::metadata::MetadataIndex;
+use lakeward_lake::reader::{ReadOptions, open_path};
+use lakeward_lake::source::list_tables;
+use serde_json::json;
+
+use crate::fuzzing::fuzz;
+use crate::iceberg_tables::IcebergTable;
+use crate::log_tables::{DeltaTable, column, numbers, texts};
+use crate::reader_behaviour::{FORMATS, drained, towns};
+
+/// Reads the table at `path` as a query does, with what is checked of every reader.
+fn read(path: &Path) -> Result<(), Error> {
+    let options = ReadOptions::default();
+    drained(open_path(path, &options)?, &options).map(|_| ())
+}
+
+/// Lists the lake and reads all of its tables, as `index` does.
+fn read_lake(lake: &Path) -> Result<(), Error> {
+    let listing = list_tables(lake, &Choices::default())?;
+    let (metadata, _) = MetadataIndex::read(lake, &listing.sidecars);
+    assert!(metadata.len() <= 1000);
+    let problem = listing.problems.iter().next().map(|(path, reason)| Error::unreadable(path, reason));
+    listing.files.iter().try_for_each(|file| read(&file.path))?;
+    problem.map_or(Ok(()), Err)
+}
+
+#[test]
+fn changed_files_of_every_format() {
+    for (name, written, _) in FORMATS {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, written(&towns(30))).unwrap();
+        // Text is read whatever it says.
+        let is_forgiving = matches!(name, "t.csv" | "t.tsv" | "t.ndjson");
+        let told = if is_forgiving { format!("{name} (forgiving)") } else { name.to_string() };
+        fuzz(&told, &path, || read(&path));
+    }
+}
+
+#[test]
+fn changed_workbooks_of_the_nineties() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.xls");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lake/data/towns.xls"), &path).unwrap();
+    fuzz("t.xls", &path, || read_lake(folder.path()));
+}
+
+#[test]
+fn changed_logs_of_delta_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let columns = [column("town", "string"), column("people", "long"), column("year", "integer")];
+    let mut table = DeltaTable::created(lake.path().join("t"), &columns, &["year"]);
+    let rows = || vec![("town", texts(&["Aby", "Bo"])), ("people", numbers(&[3, 4]))];
+    let first = table.file("a.parquet", rows(), json!({"year": "2020"}));
+    let second = table.file("b.parquet", rows(), json!({"year": "2021"}));
+    table.commit(&[first]);
+    table.commit(&[second]);
+    for version in 0..2 {
+        let log = lake.path().join(format!("t/_delta_log/{version:020}.json"));
+        fuzz(&format!("version {version} of a Delta table"), &log, || read_lake(lake.path()));
+    }
+}
+
+#[test]
+fn changed_metadata_of_iceberg_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = IcebergTable::new(lake.path().join("t"), 2);
+    let file = table.file("data/a.parquet", vec![("town", 1, texts(&["Aby"])), ("people", 2, numbers(&[3]))]);
+    let manifest = table.manifest("first.avro", &[file.in_part("north")]);
+    table.commit(&[manifest]);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(lake.path().join("t/metadata")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let files: Vec<&PathBuf> = files.iter().filter(|path| path.extension().is_some_and(|end| end != "text")).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    for path in files {
+        let name = path.file_name().unwrap().to_string_lossy();
+        fuzz(&format!("{name} of an Iceberg table"), path, || read_lake(lake.path()));
+    }
+}
+
+/// Descriptions beside a table, which nothing may refuse: what cannot be used is left out.
+#[test]
+fn changed_descriptions() {
+    for (name, text) in [
+        (
+            "datapackage.json",
+            r#"{"name": "towns", "title": "Towns", "licenses": [{"name": "CC0-1.0"}], "keywords": ["a", "b"], "resources": [{"name": "t",
+            "path": "t.csv", "title": "Towns of 2020", "schema": {"fields": [{"name": "town", "type": "string", "description": "Its name"},
+            {"name": "people", "type": "integer"}], "primaryKey": "town", "foreignKeys": [{"fields": "town", "reference": {"resource": "t",
+            "fields": "town"}}]}}]}"#,
+        ),
+        (
+            "t.csv-metadata.json",
+            r#"{"@context": "http://www.w3.org/ns/csvw", "url": "t.csv", "dc:title": "Towns", "dialect": {"delimiter": ",", "header": true},
+            "tableSchema": {"columns": [{"name": "town", "titles": ["Town", "Name"], "datatype": "string"}, {"name": "people", "datatype":
+            {"base": "integer", "minimum": "0"}}]}}"#,
+        ),
+        (
+            "dataset.jsonld",
+            r#"{"@context": "https://schema.org", "@type": "Dataset", "name": "Towns", "description": "All towns", "temporalCoverage":
+            "2001/2020", "spatialCoverage": {"name": "Norway"}, "variableMeasured": [{"name": "people", "description": "how many"}],
+            "distribution": [{"contentUrl": "t.csv", "encodingFormat": "text/csv"}], "creator": [{"name": "Ann"}]}"#,
+        ),
+        (
+            "README.md",
+            "# Towns\n\nAll towns of Norway.\n\n| column | meaning |\n|---|---|\n| town | its name |\n\nLicence: CC0\n",
+        ),
+    ] {
+        let lake = tempfile::tempdir().unwrap();
+        fs::write(lake.path().join("t.csv"), "town,people\nAby,3\nBo,4\n").unwrap();
+        let path = lake.path().join(name);
+        fs::write(&path, text).unwrap();
+        let read = || {
+            let listing = list_tables(lake.path(), &Choices::default())?;
+            let (metadata, problems) = MetadataIndex::read(lake.path(), &listing.sidecars);
+            let _ = metadata.get("t.csv");
+            problems.into_iter().next().map_or(Ok(()), |(path, reason)| Err(Error::unreadable(&path, reason)))
+        };
+        fuzz(&format!("{name} (forgiving)"), &path, read);
+    }
+}

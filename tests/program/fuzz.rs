@@ -1,0 +1,70 @@
+//! Changed files of every durable thing, and of every form of catalogues.
+
+use std::path::{Path, PathBuf};
+
+use lakeward_core::error::Error;
+use lakeward_lake::metadata::Records;
+
+use crate::catalogues::write_forms;
+use crate::durability::files;
+use crate::durability::things::{THINGS, put_all};
+use crate::fuzzing::fuzz;
+
+/// Files of one thing that are changed.
+const MOST_FILES: usize = 12;
+
+#[test]
+fn changed_durable_files() {
+    for thing in &THINGS {
+        let place = tempfile::tempdir().expect("a folder");
+        put_all(place.path());
+        let at = place.path().join(thing.place);
+        let own: Vec<PathBuf> = if at.is_file() {
+            vec![at]
+        } else {
+            let is_own = |path: &PathBuf| !thing.place.is_empty() || path.starts_with(at.join("segments"));
+            let manifest = at.join("manifest.json");
+            let below = files(&at).into_iter().filter(|path| is_own(path) && *path != manifest);
+            std::iter::once(manifest.clone()).chain(below).filter(|path| path.is_file()).take(MOST_FILES).collect()
+        };
+        assert!(!own.is_empty(), "{}", thing.name);
+        for file in own {
+            let name = file.file_name().expect("a name").to_string_lossy();
+            // An answer of a model says nothing of itself.
+            let forgiving = if thing.name == "answer" { " (forgiving)" } else { "" };
+            fuzz(&format!("{} of {}{forgiving}", name, thing.name), &file, || (thing.read)(place.path()));
+        }
+    }
+}
+
+/// All records of a file, with what each says.
+fn read_records(path: &Path) -> Result<(), Error> {
+    let records = Records::read(path, "catalogue")?;
+    let flawed = records.left_out > 0 || records.flaws().next().is_some();
+    let (_, records) = records.divide(&[])?;
+    for record in &records {
+        record.metadata()?;
+    }
+    if flawed { Err(Error::Usage("some records are flawed".into())) } else { Ok(()) }
+}
+
+#[test]
+fn changed_catalogues() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 6, 0) {
+        return;
+    }
+    let mut forms: Vec<PathBuf> = files(folder.path());
+    forms.retain(|path| path.file_name().is_some_and(|name| name != "truth.json"));
+    forms.sort();
+    let mut read = 0;
+    for path in &forms {
+        if Records::read(path, "catalogue").is_err() {
+            continue;
+        }
+        read += 1;
+        let name = path.strip_prefix(folder.path()).unwrap_or(path).display().to_string();
+        fuzz(&format!("{name} (forgiving)"), path, || read_records(path));
+    }
+    assert!(read >= 5, "{forms:?}");
+}
