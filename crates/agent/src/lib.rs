@@ -3,6 +3,7 @@
 
 mod acts;
 pub mod agentic;
+mod alternatives;
 mod catalogue_demands;
 pub mod config;
 mod conversation_summary;
