@@ -109,7 +109,7 @@ impl Agent<'_> {
             None => Cow::Borrowed(request),
         };
         let text = translated.as_ref().map_or(asked, |translated| translated.text.as_str());
-        let answered = if chosen.is_some() { None } else { answered(session, text) };
+        let answered = answered(session, text);
         let says = answered.is_none() && !text.trim().is_empty();
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
@@ -166,10 +166,6 @@ impl Agent<'_> {
                 Some(wanted) => self.demands_written(session, &wanted)?,
                 None => self.demands_after(session, text, &turn, over.is_none())?,
             };
-            let after = match chosen {
-                Some((role, value)) => self.demands_with(session, &role, &value)?,
-                None => after,
-            };
             notes.extend(
                 after
                     .not_found
@@ -182,6 +178,11 @@ impl Agent<'_> {
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
             let said = if over.is_none() { turn.answers_wanted().or(halved) } else { None };
             signals.answers = said.or(before);
+        }
+        if let Some((role, value)) = &chosen {
+            let after = self.demands_with(session, role, value)?;
+            (signals.demands, signals.gone) = (after.demands, after.gone);
+            signals.acts = vec![Act::Refine];
         }
         let wants_more = over.is_none() && turn.is_surely(Act::More);
         let hidden = if wants_more { session.shown_for_demands() } else { Vec::new() };

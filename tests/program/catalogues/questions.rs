@@ -200,4 +200,13 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     // Of answers that are no records nothing is told.
     let question = say(&lakeward, &mut session, "who made the first?");
     assert!(question.narrowings.is_empty());
+    // Where it is asked, a number chooses a value, which then filters.
+    let mut session = lakeward.new_session();
+    let vague = say(&lakeward, &mut session, "help me find monitoring data");
+    assert_eq!(vague.operations[0].kind, lakeward_core::request::OperationKind::Clarify, "{:?}", vague.operations);
+    let (role, value) = (&vague.narrowings[0].role, &vague.narrowings[0].values[1].value);
+    let chosen = say(&lakeward, &mut session, "2");
+    assert!(!chosen.tables.is_empty() && session.accepted.is_empty(), "{:?}", chosen.notes);
+    let demand = session.demands.iter().find(|demand| demand.role == *role).expect("the demand");
+    assert!(demand.filters && demand.to_string() == *value, "{demand}");
 }

@@ -1,5 +1,7 @@
 //! Values of records' fields that divide the present answers best: what to narrow them by.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,28 +66,39 @@ impl Narrowing {
     }
 
     fn by(role: Role, facets: &[RecordFacets]) -> Option<Self> {
-        let mut counts: Vec<NarrowingValue> = Vec::new();
-        let mut having = 0;
-        for record in facets {
-            let mut own = record.values.iter().filter(|(known, _)| *known == role).peekable();
-            having += usize::from(own.peek().is_some());
-            for (_, value) in own {
-                match counts.iter_mut().find(|known| known.value == *value) {
-                    Some(known) => known.answers += 1,
-                    None => counts.push(NarrowingValue { value: value.clone(), answers: 1 }),
+        // Each value with the places of the answers that have it.
+        let mut having: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (place, record) in facets.iter().enumerate() {
+            for (_, value) in record.values.iter().filter(|(known, _)| *known == role) {
+                match having.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, places)) => places.push(place),
+                    None => having.push((value, vec![place])),
                 }
             }
         }
-        counts.retain(|value| value.answers < facets.len());
-        // What each answer has alone tells them apart, but nobody knows it beforehand.
-        if counts.len() < 2 || having * 2 < facets.len() || counts.iter().all(|value| value.answers == 1) {
+        // What one answer has alone nobody knows beforehand, what all have divides nothing, and of values that go together one is enough.
+        having.retain(|(_, places)| places.len() > 1 && places.len() < facets.len());
+        having.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
+        let mut apart: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (value, places) in having {
+            if apart.iter().all(|(_, known)| *known != places) {
+                apart.push((value, places));
+            }
+        }
+        let values_of = |place: usize| -> Vec<usize> {
+            (0..apart.len()).filter(|value| apart[*value].1.contains(&place)).collect()
+        };
+        let mut groups: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
+        (0..facets.len()).for_each(|place| *groups.entry(values_of(place)).or_default() += 1.0);
+        let without = groups.get(&Vec::new()).copied().unwrap_or_default();
+        if apart.len() < 2 || without * 2.0 > facets.len() as f64 {
             return None;
         }
-        let weights: Vec<f64> = counts.iter().map(|value| value.answers as f64).collect();
-        counts.sort_by(|a, b| b.answers.cmp(&a.answers).then_with(|| a.value.cmp(&b.value)));
-        let information = entropy(&weights);
-        counts.truncate(MOST_VALUES);
-        Some(Self { role, values: counts, information })
+        let weights: Vec<f64> = groups.into_values().collect();
+        let value =
+            |(value, places): &(&str, Vec<usize>)| NarrowingValue { value: value.to_string(), answers: places.len() };
+        let values = apart.iter().take(MOST_VALUES).map(value).collect();
+        Some(Self { role, values, information: entropy(&weights) })
     }
 
     /// The field with its values in a line: `place: Norway (12), Kenya (3)`.
