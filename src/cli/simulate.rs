@@ -24,6 +24,7 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
         seed: command.seed,
         same_turn: command.same_turn,
         later_turn: command.later_turn,
+        camouflaged: command.camouflaged,
         banks: command.phrases.clone(),
         ..SimulationOptions::default()
     };

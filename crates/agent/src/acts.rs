@@ -11,6 +11,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input};
 use lakeward_core::text::lower_words;
+use lakeward_reading::languages::Translated;
 use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
 use lakeward_search::cite::Gate;
 
@@ -95,9 +96,7 @@ impl Agent<'_> {
         let text = if says_more { reading.request.text.clone() } else { String::new() };
         let request = Request { text, table: Some(id.to_string()), column: None, k: reading.request.k };
         let answer = self.answer(session, &request, None)?;
-        if let Some(turn) = session.turns.last_mut() {
-            turn.text.clone_from(&reading.request.text);
-        }
+        reading.as_typed(session);
         Ok(answer)
     }
 
@@ -143,14 +142,16 @@ impl Agent<'_> {
             operations: Vec::new(),
             nothing_found: false,
             summary: Vec::new(),
+            narrowings: Vec::new(),
             facts: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    fn given(&self, session: &mut Session, reading: &Reading<'_>, answer: Recommendation) -> Result<Turned> {
+    fn given(&self, session: &mut Session, reading: &Reading<'_>, mut answer: Recommendation) -> Result<Turned> {
+        answer.notes.splice(0..0, reading.translated.iter().map(Translated::note));
         let recommendation = Gate::new(self.index).admit(answer)?;
-        session.push_turn(&reading.request.text, &recommendation);
+        reading.push(session, &recommendation);
         Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::Agent;
+use super::alternatives::{either, joined, taken_back_by_name};
 use super::publication::told_apart;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
-use lakeward_core::text::shown;
+use lakeward_core::text::{lower_words, shown};
 use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
@@ -62,7 +63,12 @@ impl Agent<'_> {
             // Nothing is understood of what it is about: all of it is.
             after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
         }
-        told_apart(&mut after.demands, text, turn);
+        if over_demands && reading.has(Act::Retract) {
+            taken_back_by_name(&mut after, text);
+        }
+        let replaces = reading.has(Act::Correct) || reading.has(Act::Retract);
+        told_apart(&mut after, text, turn, replaces);
+        joined(&mut after.demands, text, turn);
         self.ground(&mut after.demands, turn)?;
         Ok(after)
     }
@@ -75,7 +81,8 @@ impl Agent<'_> {
         let mut notes = Vec::new();
         for demand in demands.iter().filter(|demand| demand.turn == turn) {
             let Demanded::Values(things) = &demand.value else { continue };
-            for thing in things.iter().filter(|thing| thing.len() > 1) {
+            let says_or = lower_words(&demand.said).any(|word| word == "or");
+            for thing in things.iter().filter(|thing| thing.len() > 1 && !says_or) {
                 let others: Vec<String> =
                     thing[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
                 let (role, first) = (&demand.role, shown(&thing[0], 80));
@@ -99,6 +106,18 @@ impl Agent<'_> {
         Ok(Revised { demands, gone, not_found: Vec::new() })
     }
 
+    /// What is wanted of datasets with a value that was chosen.
+    ///
+    /// # Errors
+    /// Those of [`lakeward_reading::catalogue::CatalogueWords::demand`].
+    pub(super) fn demands_with(&self, session: &Session, role: &Role, value: &str) -> Result<Revised> {
+        let wanted = self.words.demand(self.index, role.name(), value, session.next_turn())?;
+        let (gone, mut demands): (Vec<Demand>, Vec<Demand>) =
+            session.demands.iter().cloned().partition(|known| known.role == wanted.role && !known.avoid);
+        demands.push(wanted);
+        Ok(Revised { demands, gone, not_found: Vec::new() })
+    }
+
     /// The demands of this turn in the values that the catalogue has.
     fn ground(&self, demands: &mut Vec<Demand>, turn: usize) -> Result<()> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(()) };
@@ -112,6 +131,7 @@ impl Agent<'_> {
                     let others: Vec<String> = others.map(str::to_string).collect();
                     thing.extend(others);
                 }
+                either(demand);
             } else if demand.value == Demanded::Said && demand.role != Role::Topic {
                 // Written with other accents or joining words than in the catalogue.
                 let same = self.index.facets()?.alike(&demand.role, &demand.said);

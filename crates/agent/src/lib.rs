@@ -4,6 +4,7 @@
 mod acts;
 mod added_columns;
 pub mod agentic;
+mod alternatives;
 mod catalogue_demands;
 pub mod config;
 mod conversation_summary;

@@ -14,7 +14,7 @@ use super::scored::Scored;
 use super::wanted_table::{Chosen, Next, replaced_source};
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
-use crate::session::Session;
+use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
@@ -180,7 +180,7 @@ impl Agent<'_> {
         at_hand: Option<AtHand<'_>>,
         corrected: &dyn Fn(&mut TurnReading),
     ) -> Result<(TurnReading, Assembly)> {
-        let previous = session.latest().map_or("", |turn| turn.text.as_str());
+        let previous = session.latest().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
         let context = self.connected(session)?;
         let failure = OnceCell::new();

@@ -5,8 +5,9 @@
 
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
-use lakeward_core::text::years::{LIKELY, years};
+use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words};
+use lakeward_reading::reader::Revised;
 
 /// Words that say of years that something was published in them.
 const PUBLISHED: [&str; 13] = [
@@ -38,11 +39,23 @@ fn stands_between(word: &str) -> bool {
     OPEN.contains(&word) || BETWEEN.contains(&word) || is_function_word(word)
 }
 
-/// The demands of turn `turn` with what the words of `text` say of their years; of publications the latest holds.
-pub(super) fn told_apart(demands: &mut Vec<Demand>, text: &str, turn: usize) {
+/// The demands of turn `turn` with what the words of `text` say of their years; of publications the latest holds. `replaces` says that the turn
+/// corrects something or takes it back.
+pub(super) fn told_apart(after: &mut Revised, text: &str, turn: usize, replaces: bool) {
+    let Revised { demands, gone, .. } = after;
     let mut apart = Vec::new();
+    let covered_before = |demand: &Demand| demand.role == Role::Period && !demand.avoid && demand.turn < turn;
+    let said_last = |role: Role| {
+        let known = gone.iter().chain(demands.iter()).filter(|demand| demand.role == role && demand.turn < turn);
+        known.map(|demand| demand.turn).max()
+    };
+    let published_last = said_last(Role::Published) > said_last(Role::Period);
     for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Role::Period) {
-        let Demanded::Period(years) = demand.value else { continue };
+        let Demanded::Period(mut years) = demand.value else { continue };
+        if let Some(bounded) = bound_said(text, &demand.said) {
+            (years, demand.avoid) = (bounded, false);
+            demand.value = Demanded::Period(years);
+        }
         // Years of both kinds are read as one period.
         if let (false, Some((published, covered))) = (text.contains(demand.said.as_str()), of_both(text)) {
             let words = |(year, _): (i32, RequestedYears)| year.to_string();
@@ -56,10 +69,30 @@ pub(super) fn told_apart(demands: &mut Vec<Demand>, text: &str, turn: usize) {
             (demand.said, demand.value) = (words(covered), value(covered));
             continue;
         }
-        match governed(text, &demand.said) {
-            Governed::Published => demand.role = Role::Published,
+        // Years that were read apart stand in the text with other words between them.
+        let first = || years_in(&demand.said, LIKELY).next().map(|year| year.to_string());
+        let said = if text.contains(demand.said.as_str()) { None } else { first() };
+        match governed(text, said.as_deref().unwrap_or(&demand.said)) {
+            Governed::Published => {
+                demand.role = Role::Published;
+                let mut named = years_in(&demand.said, LIKELY);
+                if let (Some(year), None, None) = (named.next(), named.next(), bound_said(text, &demand.said))
+                    && text.contains(&format!(" in {year}"))
+                {
+                    demand.value = Demanded::Period(RequestedYears::Cover { from: year, to: year });
+                }
+            }
+            // "Make that 2022", after "published in 2021".
+            Governed::Unsaid if replaces && published_last => demand.role = Role::Published,
             Governed::Covered => {
-                if let RequestedYears::StartsIn(year) = years {
+                let covered = |year: i32| COVERS.iter().any(|word| text.contains(&format!("{word} {year}")));
+                let named = years_in(&demand.said, LIKELY).next().filter(|year| covered(*year));
+                if let (Some(year), true) = (named, years_in(&demand.said, LIKELY).count() == 1) {
+                    demand.value = Demanded::Period(RequestedYears::Cover { from: year, to: year });
+                } else if let RequestedYears::StartsIn(year) = years {
+                    // "Back to the 1960s" is any of them.
+                    let is_decade = text.contains(&format!("{year}s"));
+                    let year = if is_decade { year + 9 } else { year };
                     demand.value = Demanded::Period(RequestedYears::Cover { from: year, to: year });
                 }
             }
@@ -67,6 +100,24 @@ pub(super) fn told_apart(demands: &mut Vec<Demand>, text: &str, turn: usize) {
         }
     }
     demands.append(&mut apart);
+    // "Or the nineties", after "in the eighties".
+    if lower_words(text).next().as_deref() == Some("or")
+        && let Some(before) = gone.iter().rposition(covered_before)
+        && let Some(now) = demands.iter_mut().find(|demand| demand.turn == turn && demand.role == Role::Period)
+        && let (
+            Demanded::Period(RequestedYears::Cover { from, to }),
+            Demanded::Period(RequestedYears::Cover { from: first, to: last }),
+        ) = (&now.value, &gone[before].value)
+    {
+        now.value = Demanded::Period(RequestedYears::Cover { from: *from.min(first), to: *to.max(last) });
+        now.said = format!("{} or {}", gone[before].said, now.said);
+    }
+    let of_turn = |role: Role| move |demand: &Demand| demand.turn == turn && demand.role == role;
+    if demands.iter().any(of_turn(Role::Published)) && !demands.iter().any(of_turn(Role::Period)) {
+        // It was taken for the period that is wanted instead of the one before.
+        let place = gone.iter().rposition(covered_before).filter(|_| !text_takes_back(text));
+        demands.extend(place.map(|place| gone.remove(place)));
+    }
     let latest = demands.iter().rposition(|demand| demand.role == Role::Published && !demand.avoid);
     let mut place = 0;
     demands.retain(|demand| {
@@ -75,10 +126,62 @@ pub(super) fn told_apart(demands: &mut Vec<Demand>, text: &str, turn: usize) {
     });
 }
 
+/// Whether a turn takes years back in as many words.
+fn text_takes_back(text: &str) -> bool {
+    lower_words(text).any(|word| matches!(word.as_str(), "forget" | "drop" | "remove" | "ignore"))
+}
+
+/// What closed forms around the one year of `said` want of it: `2019 or later`, `not older than 2015`.
+fn bound_said(text: &str, said: &str) -> Option<RequestedYears> {
+    const FROM: [&str; 6] = ["later", "newer", "after", "onward", "onwards", "since"];
+    const TO: [&str; 3] = ["earlier", "older", "before"];
+    let mut named = years_in(said, LIKELY);
+    let (year, None) = (named.next()?, named.next()) else { return None };
+    let at = text.find(said)? + said.find(&year.to_string())?;
+    let after: Vec<String> = lower_words(&text[at + 4..]).take(2).collect();
+    match (after.first().map(String::as_str), after.get(1).map(String::as_str)) {
+        (Some("or" | "and"), Some(next)) if FROM.contains(&next) => return Some(RequestedYears::StartsIn(year)),
+        (Some("or" | "and"), Some(next)) if TO.contains(&next) => return Some(RequestedYears::EndsIn(year)),
+        (Some("onward" | "onwards"), _) => return Some(RequestedYears::StartsIn(year)),
+        _ => {}
+    }
+    let before: Vec<String> = lower_words(&text[..at]).collect();
+    let [rest @ .., than] = &before[..] else { return None };
+    let (compared, rest) = match (than.as_str(), rest) {
+        ("than", [rest @ .., compared]) => (compared.as_str(), rest),
+        ("before" | "after", rest) => (than.as_str(), rest),
+        _ => return None,
+    };
+    let is_not = rest
+        .iter()
+        .rev()
+        .find(|word| !PUBLISHED.contains(&word.as_str()))
+        .is_some_and(|word| matches!(word.as_str(), "not" | "no" | "never" | "nothing" | "none"));
+    match compared {
+        "older" | "earlier" | "before" => Some(match is_not {
+            true => RequestedYears::StartsIn(year),
+            false => RequestedYears::EndsIn(year - 1),
+        }),
+        "newer" | "later" | "recent" | "after" => Some(match is_not {
+            true => RequestedYears::EndsIn(year),
+            false => RequestedYears::StartsIn(year + 1),
+        }),
+        _ => None,
+    }
+}
+
 /// The year of publication and the year covered, where `text` names one of each; both with what is wanted of them.
 fn of_both(text: &str) -> Option<((i32, RequestedYears), (i32, RequestedYears))> {
-    let found: Vec<i32> = years(text, LIKELY).collect();
+    let found: Vec<i32> = years_in(text, LIKELY).collect();
     let [first, second] = found[..] else { return None };
+    let from = text.find(&first.to_string())? + 4;
+    let to = text.find(&second.to_string()).filter(|to| *to >= from)?;
+    // `between 2015 and 2019` are years of one thing.
+    if lower_words(&text[from..to])
+        .all(|word| matches!(word.as_str(), "and" | "or" | "to" | "until" | "through" | "till"))
+    {
+        return None;
+    }
     let of = |year: i32| (governed(text, &year.to_string()) == Governed::Published, (year, wanted_of(text, year)));
     match (of(first), of(second)) {
         ((true, published), (false, covered)) | ((false, covered), (true, published)) => Some((published, covered)),
@@ -114,7 +217,7 @@ fn governed(text: &str, said: &str) -> Governed {
     let Some(at) = text.find(said) else { return Governed::Unsaid };
     let own: Vec<String> = lower_words(said).collect();
     let before: Vec<String> = lower_words(&text[..at]).collect();
-    let after: Vec<String> = lower_words(&text[at + said.len()..]).take(2).collect();
+    let after: Vec<String> = lower_words(&text[at + said.len()..]).take(5).collect();
     let is_open = |word: &String| OPEN.contains(&word.as_str());
     let mut opened = own.iter().any(is_open);
     // The span may hold the governing word itself.
@@ -129,7 +232,7 @@ fn governed(text: &str, said: &str) -> Governed {
             _ => break,
         }
     }
-    match after.first().map(String::as_str) {
+    match after.iter().map(String::as_str).find(|word| !matches!(*word, "by" | "going" | "the" | "date" | "of")) {
         Some("publication" | "publications" | "release" | "releases") => Governed::Published,
         _ => Governed::Unsaid,
     }
@@ -148,6 +251,7 @@ mod tests {
             ("publication date: 2020", "2020", Governed::Published),
             ("published between 2015 and 2020", "between 2015 and 2020", Governed::Published),
             ("the 2021 release of the rents", "2021", Governed::Published),
+            ("not older than 2018, going by the release date", "2018", Governed::Published),
             ("going back to at least 1970", "at least 1970", Governed::Covered),
             ("as far back as 1970", "1970", Governed::Covered),
             ("glaciers back to 1970", "back to 1970", Governed::Covered),
@@ -167,9 +271,10 @@ mod tests {
         let told = |text: &str, said: &str| {
             let years = RequestedYears::Cover { from: 1970, to: 2016 };
             let read = Demand { value: Demanded::Period(years), hard: true, ..Demand::said(Role::Period, said, 1) };
-            let mut demands = vec![read];
-            told_apart(&mut demands, text, 1);
-            demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect::<Vec<_>>().join(", ")
+            let demands = vec![read];
+            let mut after = Revised { demands, ..Revised::default() };
+            told_apart(&mut after, text, 1, false);
+            after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect::<Vec<_>>().join(", ")
         };
         let expected = "period 1990, published 2015 onward";
         assert_eq!(told("data covering 1990, published since 2015", "1990 to 2015"), expected);
@@ -179,6 +284,55 @@ mod tests {
             "period 1970, published 2016 onward"
         );
         assert_eq!(told("from 1970 to 2016", "1970 to 2016"), "period 1970 to 2016");
+        assert_eq!(told("issued between 1970 and 2016", "between 1970 and 2016"), "published 1970 to 2016");
+        assert_eq!(told("issued between 1970 and 2016", "1970 to 2016"), "published 1970 to 2016");
+    }
+
+    #[test]
+    fn closed_forms_bound_a_year() {
+        use RequestedYears::{EndsIn, StartsIn};
+        for (text, said, expected) in [
+            ("released in 2019 or later", "2019 or later", Some(StartsIn(2019))),
+            ("not older than 2015 by publication", "older than 2015", Some(StartsIn(2015))),
+            ("older than 2016", "2016", Some(EndsIn(2015))),
+            ("no later than 2010", "2010", Some(EndsIn(2010))),
+            ("not published before 2020", "before 2020", Some(StartsIn(2020))),
+            ("nothing older than 2018", "older than 2018", Some(StartsIn(2018))),
+            ("from 2005 onwards", "2005", Some(StartsIn(2005))),
+            ("not before 1975", "not before 1975", Some(StartsIn(1975))),
+            ("in 1999", "1999", None),
+            ("between 1990 and 2010", "1990 and 2010", None),
+        ] {
+            assert_eq!(bound_said(text, said), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_publication_date_leaves_the_period_before_it() {
+        let period = |said: &str, year, turn| Demand {
+            value: Demanded::Period(RequestedYears::StartsIn(year)),
+            hard: true,
+            ..Demand::said(Role::Period, said, turn)
+        };
+        let told = |before: Demand, text: &str, replaces| {
+            let read = period("2018", 2018, 2);
+            let (demands, gone) = match before.role == Role::Period {
+                true => (vec![read], vec![before]),
+                false => (vec![before, read], Vec::new()),
+            };
+            let mut after = Revised { demands, gone, ..Revised::default() };
+            told_apart(&mut after, text, 2, replaces);
+            let mut told: Vec<String> =
+                after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
+            told.sort();
+            told
+        };
+        let before = || period("1990", 1990, 1);
+        assert_eq!(told(before(), "and published since 2018", false), ["period 1990 onward", "published 2018 onward"]);
+        assert_eq!(told(before(), "since 2018", false), ["period 2018 onward"]);
+        let published = || Demand { role: Role::Published, ..before() };
+        assert_eq!(told(published(), "make that 2018", true), ["published 2018 onward"]);
+        assert_eq!(told(published(), "since 2018", false), ["period 2018 onward", "published 1990 onward"]);
     }
 
     #[test]
@@ -188,13 +342,14 @@ mod tests {
             hard: true,
             ..Demand::said(Role::Period, said, turn)
         };
-        let mut demands = vec![
+        let demands = vec![
             Demand { role: Role::Published, ..demand("2015", 2015, 1) },
             demand("2021", 2021, 2),
             demand("1970", 1970, 2),
         ];
-        told_apart(&mut demands, "published since 2021, back to 1970", 2);
-        let told: Vec<String> = demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
+        let mut after = Revised { demands, ..Revised::default() };
+        told_apart(&mut after, "published since 2021, back to 1970", 2, false);
+        let told: Vec<String> = after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
         assert_eq!(told, ["published 2021 onward", "period 1970"]);
     }
 }

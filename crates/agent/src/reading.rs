@@ -1,25 +1,33 @@
 //! What a request says in its session: operation and intention, what it does to the demands in force and to the plan at hand, the words to
 //! search by, the table at hand.
 
+use std::borrow::Cow;
+
 use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
-use crate::recommend::{Choice, question};
-use crate::session::Session;
+use crate::recommend::{Choice, Recommendation, question};
+use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Input, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::role::Role as Respect;
 use lakeward_models::llm::LanguageModel;
+use lakeward_reading::languages::{Translated, translated};
 use lakeward_reading::reader::{Act, Reader, Role, TurnReading, schema_of_demands};
 use lakeward_reading::signals::{classified, context::Context};
 use lakeward_search::{QueryTable, text_search};
 
 /// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
 pub(super) struct Reading<'r> {
-    pub(super) request: &'r Request,
+    /// As it is read: in English.
+    pub(super) request: Cow<'r, Request>,
+    /// As it was typed.
+    asked: &'r str,
+    /// How it was put into English, where it was.
+    pub(super) translated: Option<Translated>,
     /// The words to search by.
     pub(super) words: String,
     /// What it says, span by span.
@@ -47,6 +55,20 @@ pub(super) struct Reading<'r> {
 }
 
 impl Reading<'_> {
+    /// Adds the turn with its answer to the session.
+    pub(super) fn push(&self, session: &mut Session, answer: &Recommendation) {
+        session.push_turn(self.asked, answer);
+        self.as_typed(session);
+    }
+
+    /// Writes the turn that was added last as it was typed, and as it was read.
+    pub(super) fn as_typed(&self, session: &mut Session) {
+        if let Some(turn) = session.turns.last_mut() {
+            turn.text = self.asked.to_string();
+            turn.english = self.translated.as_ref().map(|translated| translated.text.clone());
+        }
+    }
+
     /// What the intention asks of tables, as the request and the table at hand change it.
     pub(super) fn spec(&self) -> TaskSpec {
         let Signals { operation, intention, demands, .. } = &self.signals;
@@ -79,7 +101,14 @@ impl Agent<'_> {
             (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
             (None, _) => None,
         };
-        let text = request.text.as_str();
+        let asked = request.text.as_str();
+        let chosen = chosen(session, asked);
+        let translated = if chosen.is_some() { None } else { self.in_english(asked)? };
+        let request = match &translated {
+            Some(translated) => Cow::Owned(Request { text: translated.text.clone(), ..request.clone() }),
+            None => Cow::Borrowed(request),
+        };
+        let text = translated.as_ref().map_or(asked, |translated| translated.text.as_str());
         let answered = answered(session, text);
         let says = answered.is_none() && !text.trim().is_empty();
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
@@ -91,7 +120,7 @@ impl Agent<'_> {
         let turn = match &over {
             Some(over) => over.turn.clone(),
             None if says => {
-                let previous = session.latest().map_or("", |turn| turn.text.as_str());
+                let previous = session.latest().map_or("", Turn::read);
                 Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
             }
             None => TurnReading::default(),
@@ -126,7 +155,7 @@ impl Agent<'_> {
         };
         let by_model = wanted.is_some();
         signals.acts.clone_from(&turn.acts);
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = translated.iter().map(Translated::note).collect();
         if let (Some(id), false) = (&request.table, session.turns.is_empty())
             && working != session.working()
         {
@@ -150,6 +179,11 @@ impl Agent<'_> {
             let said = if over.is_none() { turn.answers_wanted().or(halved) } else { None };
             signals.answers = said.or(before);
         }
+        if let Some((role, value)) = &chosen {
+            let after = self.demands_with(session, role, value)?;
+            (signals.demands, signals.gone) = (after.demands, after.gone);
+            signals.acts = vec![Act::Refine];
+        }
         let wants_more = over.is_none() && turn.is_surely(Act::More);
         let hidden = if wants_more { session.shown_for_demands() } else { Vec::new() };
         if !hidden.is_empty() {
@@ -167,6 +201,8 @@ impl Agent<'_> {
         }
         Ok(Reading {
             request,
+            asked,
+            translated,
             words,
             signals,
             turn,
@@ -181,6 +217,19 @@ impl Agent<'_> {
             by_model,
             notes,
         })
+    }
+
+    /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
+    fn in_english(&self, text: &str) -> Result<Option<Translated>> {
+        let Some(translated) = translated(text) else { return Ok(None) };
+        let said = |of: fn(&(String, String)) -> &String| -> Vec<&str> {
+            translated.words.iter().map(|word| of(word).as_str()).collect()
+        };
+        let coverage = |words: Vec<&str>| -> Result<f64> {
+            Ok(self.searched(&words.join(" "))?.map_or(0.0, |searched| searched.coverage(&self.ranking)))
+        };
+        let (as_said, in_english) = (coverage(said(|word| &word.0))?, coverage(said(|word| &word.1))?);
+        Ok((as_said <= in_english).then_some(translated))
     }
 
     /// Operation and intention of a request in its session, with the demands in force before it.
@@ -233,7 +282,7 @@ impl Agent<'_> {
     /// The texts of the turns that a request is read with, oldest first.
     pub(super) fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
         let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
-        latest.iter().map(|turn| turn.text.as_str()).collect()
+        latest.iter().map(Turn::read).collect()
     }
 }
 
@@ -247,6 +296,14 @@ fn answered(session: &Session, text: &str) -> Option<Choice> {
     let latest = session.turns.last()?.recommendation.as_ref()?;
     let question = latest.operations.first()?.question.as_ref()?;
     question::understood(question, text).cloned()
+}
+
+/// The respect and value that `text` chooses, where the latest turn asked which value of a field it should be.
+fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
+    let latest = session.turns.last()?.recommendation.as_ref()?;
+    let (choice, narrowing) = (answered(session, text)?, latest.narrowings.first()?);
+    let value = narrowing.values.iter().find(|value| value.value == choice.label && choice.tables.is_empty())?;
+    Some((narrowing.role.clone(), value.value.clone()))
 }
 
 /// Probabilities of the operations where asking is not one of them: once the question is answered, and for what a table

@@ -14,14 +14,15 @@ use super::weighed::Weighed;
 use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::recommend::next_operations::{self, Base, Situation};
-use crate::recommend::{RankedOperation, Recommendation, Utility, question, summary};
+use crate::recommend::{Narrowing, RankedOperation, Recommendation, Utility, question, summary};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Input, Label, OperationKind, topic_words};
-use lakeward_core::text::counted;
+use lakeward_core::request::{Demanded, Input, Label, OperationKind, topic_words};
+use lakeward_core::text::{counted, shown as shown_text, words};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
+use lakeward_reading::languages::is_readable;
 use lakeward_reading::reader::Act;
 use lakeward_search::Candidate;
 use lakeward_search::cite::{Checked, Gate};
@@ -78,10 +79,10 @@ impl Agent<'_> {
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         let Found { records, by_loop, .. } = found;
         let retrieval = records.map(|records| records.logged(session.next_turn(), recommendation.tables.len()));
-        if let (Some(_), Some(named)) = (&request.table, reading.working) {
-            session.use_table(named);
+        if let (Some(_), Some(named)) = (&request.table, &reading.working) {
+            session.use_table(named.clone());
         }
-        session.push_turn(&request.text, &recommendation);
+        reading.push(session, &recommendation);
         session.retrievals.extend(retrieval);
         let run = by_loop.map(|by_loop| by_loop.run.trace);
         Ok((recommendation, Provenance { lists: weighed.lists, run, model: model.map(ModelUse::of) }))
@@ -147,6 +148,7 @@ impl Agent<'_> {
         let Reading { signals, query, working, .. } = reading;
         let Weighed { spec, scored, pair, .. } = weighed;
         let mut notes = reading.notes.clone();
+        let first_turn = session.turns.is_empty() && query.is_none();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
@@ -215,7 +217,12 @@ impl Agent<'_> {
                 None => wished.runnable.is_some() && (reading.by_model || is_of_kind(wished.kind, kind.label)),
             }
         });
-        let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
+        let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
+        let records =
+            scored.iter().map(|scored| &scored.candidate.dataset).filter(|dataset| are_records && dataset.is_record());
+        let narrowings = Narrowing::of(records);
+        let mut question =
+            question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation, &narrowings);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded(model, &reading.request.text, question);
             if reworded != question.text {
@@ -274,11 +281,23 @@ impl Agent<'_> {
                 if reading.hidden.is_empty() { "no table of the lake was found for this" } else { "there are no more" };
             notes.push(more.into());
         }
-        let tables: Vec<_> = scored.iter().take(shown(reading, scored)).map(ranked_table).collect();
+        let unread = match first_turn {
+            true => self.unread_words(reading, found),
+            false => Vec::new(),
+        };
+        let shown = if unread.is_empty() { shown(reading, scored) } else { 0 };
+        let tables: Vec<_> = scored.iter().take(shown).map(ranked_table).collect();
         // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
-        let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
+        let first = first_turn && reading.answered.is_none();
         let first = first && topic_words(&signals.demands).next().is_some();
-        let nothing_found = first && found.records.is_none() && !found.texts.may_serve();
+        let nothing_found = first && found.records.is_none() && !found.texts.may_serve() || !unread.is_empty();
+        if !unread.is_empty() {
+            notes.push(format!(
+                "neither the lake nor the reader knows a word of this: {}; it reads English and, word by word, German, French, Spanish and Chinese",
+                unread.join(", ")
+            ));
+            operations.clear();
+        }
         let (signals, spec) = (signals.clone(), spec.clone());
         let mut answer = Recommendation {
             signals,
@@ -287,6 +306,7 @@ impl Agent<'_> {
             operations,
             nothing_found,
             summary: Vec::new(),
+            narrowings,
             facts: Vec::new(),
             notes: Vec::new(),
         };
@@ -333,6 +353,25 @@ impl Agent<'_> {
         answer.summary = sentences;
         (struck > 0)
             .then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")))
+    }
+
+    /// The words of a request, quoted, where neither the lake nor the reader knows any of them: then whatever is found is arbitrary. What
+    /// a remote embedding model knows is not known here.
+    fn unread_words(&self, reading: &Reading<'_>, found: &Found<'_>) -> Vec<String> {
+        const MOST: usize = 8;
+        let says = |answer: &lakeward_search::SearchAnswer| {
+            answer.features.coverage > 0.0 || answer.features.coverage_of_bare > 0.0
+        };
+        let grounded = reading.signals.demands.iter().any(|demand| demand.value != Demanded::Said);
+        if self.embedder.as_remote().is_some() || grounded || reading.translated.is_some() || found.texts.any(says) {
+            return Vec::new();
+        }
+        let words: Vec<&str> = words(&reading.request.text).collect();
+        let words = if words.is_empty() { vec![reading.request.text.trim()] } else { words };
+        match words.iter().any(|word| is_readable(word)) || words[0].is_empty() {
+            true => Vec::new(),
+            false => words.into_iter().take(MOST).map(|word| format!("`{}`", shown_text(word, 40))).collect(),
+        }
     }
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.

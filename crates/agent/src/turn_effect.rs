@@ -3,7 +3,7 @@
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::PlanReading;
-use crate::session::Session;
+use crate::session::{Session, Turn};
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input};
@@ -52,7 +52,7 @@ impl Agent<'_> {
                 let turn = match &over {
                     Some(over) => over.turn.clone(),
                     None => {
-                        let previous = session.latest().map_or("", |turn| turn.text.as_str());
+                        let previous = session.latest().map_or("", Turn::read);
                         Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
                     }
                 };

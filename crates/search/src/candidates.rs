@@ -340,6 +340,11 @@ impl<'a> TableAnswers<'a> {
 }
 
 impl TextAnswers {
+    /// Whether something holds of one of the answers.
+    pub fn any(&self, holds: impl Fn(&SearchAnswer) -> bool) -> bool {
+        self.answers.iter().any(|(_, answer)| holds(answer))
+    }
+
     /// Whether one of the tables may be what is asked for; if not, they are but the nearest.
     pub fn may_serve(&self) -> bool {
         self.may_serve

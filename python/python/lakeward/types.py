@@ -1146,6 +1146,8 @@ class Turn:
     """Ids of the tables shown, best first; the first few in old turns."""
     asked: Mapping[str, Any] | None = None
     """The plan that was asked for, of a recent turn whose answer is no longer kept: steps back go to it."""
+    english: str | None = None
+    """The request in English words, where it was said in another language and read word by word."""
     recommendation: Mapping[str, Any] | None = None
     """The whole answer; only of the latest turns, and without evidence where it is very large."""
 

@@ -24,6 +24,9 @@ pub struct SimulateCommand {
     /// Share of users who correct themselves in a later turn.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     pub later_turn: f64,
+    /// Users tell a plan of their work that wants the record, in words of its description and method, and say nothing that its title says.
+    #[arg(long)]
+    pub camouflaged: bool,
     /// Write the dialogues to FILE, which must not exist yet, and the target records to qrels.txt beside it: together with
     /// corpus.jsonl or lake/ there, or with `--corpus`, this is a benchmark for `lakeward eval`.
     #[arg(long, value_name = "FILE")]

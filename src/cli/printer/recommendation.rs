@@ -41,6 +41,11 @@ pub fn screen(answer: &Recommendation) {
             out(&format!("{more} more with less than half the best utility (`--json` lists them)"));
         }
     }
+    if !answer.narrowings.is_empty() {
+        out("");
+        out("narrow by");
+        answer.narrowings.iter().for_each(|narrowing| out(&shown(&format!("  {}", narrowing.line()), REASON)));
+    }
     if answer.worth_showing().next().is_some() {
         out("");
         out("next:");

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use super::{indexed, say};
+use super::{indexed, say, write_forms};
 use lakeward::Lakeward;
-use lakeward_core::request::{Demanded, RequestedYears};
+use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 
 fn line(id: &str, issued: &str, temporal: &str, place: &str, team: &str, levels: &str) -> String {
@@ -92,4 +92,71 @@ fn levels_of_a_taxonomy_are_subjects_and_paths() {
     assert_eq!(values("Biology").unwrap(), Demanded::Values(vec![vec!["Biology".into()]]));
     assert_eq!(values("Biology > Zoology").unwrap(), Demanded::Values(vec![vec!["Biology > Zoology".into()]]));
     assert!(values("Astronomy").is_err());
+}
+
+/// Conversations with the filters that hold after each turn: see the file.
+const FILTERS: &str = include_str!("../data/filters.tsv");
+/// Turns of these that may have a wrong one.
+const MISREAD: usize = 6;
+
+/// A hard demand as the file writes it: `!place=Kenya|Norway`, `period=1990-?`.
+fn written(demand: &Demand) -> Vec<String> {
+    let not = if demand.avoid { "!" } else { "" };
+    let values = match &demand.value {
+        Demanded::Said => Vec::new(),
+        Demanded::Period(years) => {
+            let year = |year: Option<i32>| year.map_or("?".to_string(), |year| year.to_string());
+            let (from, to) = years.bounds();
+            vec![format!("{}-{}", year(from), year(to))]
+        }
+        Demanded::Values(things) => things
+            .iter()
+            .map(|thing| {
+                let mut values = thing.clone();
+                values.sort();
+                values.join("|")
+            })
+            .collect(),
+    };
+    values.into_iter().map(|value| format!("{not}{}={value}", demand.role)).collect()
+}
+
+#[test]
+fn hard_filters_are_those_that_were_stated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 200, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("own"));
+    let mut session = lakeward.new_session();
+    let (mut turns, mut wrong) = (0, Vec::new());
+    for line in FILTERS.lines().filter(|line| !line.starts_with('#')) {
+        if line.is_empty() {
+            session = lakeward.new_session();
+            continue;
+        }
+        let (text, filters) = line.split_once('\t').unwrap_or((line, ""));
+        let mut expected: Vec<String> = Vec::new();
+        for word in filters.split(' ').filter(|word| !word.is_empty()) {
+            match (word.contains('='), expected.last_mut()) {
+                (false, Some(last)) => last.push_str(&format!(" {word}")),
+                _ => expected.push(word.to_string()),
+            }
+        }
+        for filter in &mut expected {
+            let (role, values) = filter.split_once('=').expect("role=values");
+            let mut values: Vec<&str> = values.split('|').collect();
+            values.sort_unstable();
+            *filter = format!("{role}={}", values.join("|"));
+        }
+        say(&lakeward, &mut session, text);
+        let hard = session.demands.iter().filter(|demand| demand.hard);
+        let others: Vec<String> = hard.flat_map(written).filter(|filter| !expected.contains(filter)).collect();
+        if !others.is_empty() {
+            wrong.push(format!("{text}: {others:?}, expected {expected:?}"));
+        }
+        turns += 1;
+    }
+    assert_eq!(turns, 184);
+    assert!(wrong.len() <= MISREAD, "{} of {turns}:\n{}", wrong.len(), wrong.join("\n"));
 }

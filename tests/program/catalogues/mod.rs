@@ -4,6 +4,7 @@ mod broken;
 mod filters;
 mod forms;
 mod harvest;
+mod languages;
 mod oai_server;
 mod questions;
 

@@ -176,3 +176,37 @@ fn a_record_is_named_by_any_of_its_identifiers() {
         assert_eq!((fact.about.as_str(), fact.record.as_str()), ("licence", "10.5072/made.9"), "{named}");
     }
 }
+
+#[test]
+fn answers_tell_what_they_can_be_narrowed_by() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 200, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("own"));
+    let mut session = lakeward.new_session();
+    let answer = say(&lakeward, &mut session, "soil moisture in Quebec");
+    assert!(!answer.narrowings.is_empty() && answer.narrowings.is_sorted_by(|a, b| a.information >= b.information));
+    let first = &answer.narrowings[0];
+    assert!(first.values.len() > 1 && first.line().contains(&first.values[0].value), "{first:?}");
+    let asked = answer.operations.iter().find_map(|operation| operation.question.as_ref()).expect("a question");
+    assert_eq!(asked.text, format!("Which {} should it be?", first.role));
+    // What all of them have divides nothing.
+    let narrowed = say(&lakeward, &mut session, &format!("only from {}", "Science Data Bank"));
+    let sources = narrowed.narrowings.iter().filter(|narrowing| narrowing.role.name() == "source");
+    assert!(
+        sources.flat_map(|source| &source.values).all(|value| value.value != "Science Data Bank" || value.answers < 30)
+    );
+    // Of answers that are no records nothing is told.
+    let question = say(&lakeward, &mut session, "who made the first?");
+    assert!(question.narrowings.is_empty());
+    // Where it is asked, a number chooses a value, which then filters.
+    let mut session = lakeward.new_session();
+    let vague = say(&lakeward, &mut session, "help me find monitoring data");
+    assert_eq!(vague.operations[0].kind, lakeward_core::request::OperationKind::Clarify, "{:?}", vague.operations);
+    let (role, value) = (&vague.narrowings[0].role, &vague.narrowings[0].values[1].value);
+    let chosen = say(&lakeward, &mut session, "2");
+    assert!(!chosen.tables.is_empty() && session.accepted.is_empty(), "{:?}", chosen.notes);
+    let demand = session.demands.iter().find(|demand| demand.role == *role).expect("the demand");
+    assert!(demand.filters && demand.to_string() == *value, "{demand}");
+}

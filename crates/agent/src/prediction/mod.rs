@@ -171,7 +171,7 @@ impl Agent<'_> {
         {
             return Ok(None);
         }
-        let earlier = || session.turns.iter().rev().find_map(|turn| target_named(&turn.text, columns));
+        let earlier = || session.turns.iter().rev().find_map(|turn| target_named(turn.read(), columns));
         let target = said.or_else(earlier);
         // What the words plainly say stands, unless they name what is to be predicted.
         let may_overrule = asks

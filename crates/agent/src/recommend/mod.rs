@@ -7,6 +7,7 @@
 
 pub mod fit;
 pub(crate) mod mentions;
+mod narrowing;
 pub mod next_operations;
 pub mod question;
 mod recommendation;
@@ -15,6 +16,7 @@ pub mod summary;
 pub mod task_spec;
 pub mod utility;
 
+pub use narrowing::{Narrowing, NarrowingValue};
 pub use recommendation::{
     Choice, Evidence, IntentionFit, Match, Precondition, Question, RankedOperation, RankedTable, Recommendation,
     TaskEvidence, Utility,

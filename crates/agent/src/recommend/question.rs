@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
 use lakeward_core::request::{OperationKind, Ranked};
 use lakeward_lake::grain::GrainKind;
@@ -20,10 +21,22 @@ const LEAST_BITS: f64 = 0.3;
 
 /// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
 /// close together that the first would hardly count more than the last.
+/// Of records there is nothing to be done: the field that divides them best is asked about.
 pub fn best<'a>(
     candidates: impl IntoIterator<Item = &'a Candidate>,
     asked: &Ranked<OperationKind>,
+    narrowings: &[Narrowing],
 ) -> Option<Question> {
+    if let Some(narrowing) = narrowings.first() {
+        let choice =
+            |value: &NarrowingValue| Choice { label: value.value.clone(), operation: None, tables: Vec::new() };
+        return Some(Question {
+            text: format!("Which {} should it be?", narrowing.role),
+            computed: None,
+            choices: narrowing.values.iter().map(choice).collect(),
+            information: narrowing.information,
+        });
+    }
     let ranked = (1u32..).zip(candidates.into_iter().take(LOOKED_AT));
     let tables: Vec<(&Candidate, f64)> = ranked.map(|(rank, candidate)| (candidate, 1.0 / f64::from(rank))).collect();
     let tables = tables.as_slice();
@@ -134,7 +147,7 @@ fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
 }
 
 /// Shannon entropy in bits of weights, which need not sum to 1.
-fn entropy(weights: &[f64]) -> f64 {
+pub(super) fn entropy(weights: &[f64]) -> f64 {
     let sum: f64 = weights.iter().sum();
     if sum <= 0.0 {
         return 0.0;

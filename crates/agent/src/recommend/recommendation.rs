@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::narrowing::Narrowing;
 use super::record_fact::RecordFact;
 use super::summary::Sentence;
 use super::task_spec::TaskSpec;
@@ -37,6 +38,9 @@ pub struct Recommendation {
     /// The answer in words: which tables serve and why, what is missing, what to do next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<Sentence>,
+    /// What the answers can be narrowed by, where they are records: the most telling field first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowings: Vec<Narrowing>,
     /// What records say, where a turn asks about them: one a record and field. `notes` has each as a line, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<RecordFact>,

@@ -51,6 +51,9 @@ pub fn compress(session: &mut Session) {
 /// Level 0: one of the latest, 1: a recent one, 2: an old one.
 fn compress_turn(turn: &mut Turn, level: usize) {
     cut(&mut turn.text, TEXT[level]);
+    if let Some(english) = &mut turn.english {
+        cut(english, TEXT[level]);
+    }
     let old = usize::from(level == 2);
     keep_first(&mut turn.tables, TABLES[old], TABLE_BYTES[old]);
     if level == 2 {

@@ -67,6 +67,9 @@ pub struct Turn {
     pub at: String,
     /// The request as typed; cut in old turns.
     pub text: String,
+    /// The request in English words, where it was said in another language and read word by word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub english: Option<String>,
     /// What was understood; in old turns the labels, and of the demands those that the turn itself set.
     pub signals: Signals,
     /// Ids of the tables shown, best first; the first few in old turns.
@@ -77,6 +80,13 @@ pub struct Turn {
     /// The plan that was asked for, of a recent turn whose answer is no longer kept: steps back go to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Plan>,
+}
+
+impl Turn {
+    /// The request as it was read.
+    pub fn read(&self) -> &str {
+        self.english.as_deref().unwrap_or(&self.text)
+    }
 }
 
 /// A plan that was carried out.

@@ -72,6 +72,7 @@ impl Session {
             number: self.next_turn(),
             at: now(),
             text: text.to_string(),
+            english: None,
             signals: recommendation.signals.clone(),
             tables: recommendation.tables.iter().map(|table| table.table.clone()).collect(),
             recommendation: Some(recommendation.clone()),
@@ -223,7 +224,7 @@ impl Session {
     /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last. Turns that changed
     /// nothing of it say nothing of it.
     pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> Vec<String> {
-        let before = self.turns.iter().map(|turn| (&turn.signals, turn.text.as_str()));
+        let before = self.turns.iter().map(|turn| (&turn.signals, turn.read()));
         let all: Vec<(&Signals, &str)> = before.chain([(signals, text)]).collect();
         let begun = all.iter().rposition(|(signals, _)| signals.acts.contains(&Act::New)).unwrap_or(0);
         let changes = |at: &usize| *at == begun || all[*at].0.demands != all[*at - 1].0.demands;

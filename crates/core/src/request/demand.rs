@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::role::Role;
+use crate::text::lower_words;
 
 /// What a dataset must or should be, or must not be, in one respect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,8 +73,10 @@ impl fmt::Display for Demand {
         match &self.value {
             Demanded::Said => formatter.write_str(&self.said),
             Demanded::Values(things) => {
-                let names: Vec<&str> = things.iter().filter_map(|thing| thing.first()).map(String::as_str).collect();
-                formatter.write_str(&names.join(" and "))
+                // Where the words name alternatives, the values are those; else they are ways to write one.
+                let most = if lower_words(&self.said).any(|word| word == "or") { usize::MAX } else { 1 };
+                let names = |thing: &Vec<String>| thing.iter().take(most).cloned().collect::<Vec<_>>().join(" or ");
+                formatter.write_str(&things.iter().map(names).collect::<Vec<_>>().join(" and "))
             }
             Demanded::Period(years) => write!(formatter, "{years}"),
         }

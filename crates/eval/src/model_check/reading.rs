@@ -120,7 +120,16 @@ fn session(conversation: &Conversation, labelled: &LabelledTurn<'_>) -> Session 
             answers: None,
         };
         let (number, at, text) = (session.next_turn(), String::new(), turn.text.clone());
-        session.turns.push(Turn { number, at, text, signals, tables: Vec::new(), recommendation: None, asked: None });
+        session.turns.push(Turn {
+            number,
+            at,
+            text,
+            english: None,
+            signals,
+            tables: Vec::new(),
+            recommendation: None,
+            asked: None,
+        });
     }
     session
 }

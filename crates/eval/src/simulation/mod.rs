@@ -40,6 +40,8 @@ pub struct GoalRecord {
     pub id: String,
     /// Its title.
     pub title: String,
+    /// What it says of its content and method.
+    pub text: String,
     /// Its facets, which can be requested by field.
     pub facets: RecordFacets,
 }
@@ -49,6 +51,8 @@ pub struct GoalRecord {
 pub enum Wish {
     /// Its topic: consecutive words of its title.
     Topic(String),
+    /// A plan that wants it, in words of its description and method that its title does not have.
+    Plan(String),
     /// More of its title.
     Aspect(String),
     /// This value in this role.
@@ -70,13 +74,23 @@ pub struct SimulationOptions {
     pub same_turn: f64,
     /// Share of dialogues in which he does so in a later turn.
     pub later_turn: f64,
+    /// Whether users tell a plan that wants the record and say nothing that its title says.
+    pub camouflaged: bool,
     /// Banks of phrases to use, by name; all if empty.
     pub banks: Vec<String>,
 }
 
 impl Default for SimulationOptions {
     fn default() -> Self {
-        Self { dialogues: 100, seed: 1, most_said: 6, same_turn: 0.2, later_turn: 0.3, banks: Vec::new() }
+        Self {
+            dialogues: 100,
+            seed: 1,
+            most_said: 6,
+            same_turn: 0.2,
+            later_turn: 0.3,
+            camouflaged: false,
+            banks: Vec::new(),
+        }
     }
 }
 
@@ -105,7 +119,15 @@ pub fn goal_records(index: &LakeIndex) -> Result<Vec<GoalRecord>> {
         // Bypasses the index's cache of entries, which reading all of them would evict.
         let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
         let facets = dataset.metadata().map(|metadata| RecordFacets::of(metadata, dataset.path())).unwrap_or_default();
-        goals.push(GoalRecord { id: dataset.id().to_string(), title: dataset.title(), facets });
+        let said = dataset.metadata().map(|metadata| [&metadata.description, &metadata.method]);
+        // Lines of fields as text keep their values only.
+        let value = |line: &str| match line.split_once(": ") {
+            Some((field, value)) if !field.contains(' ') => value.to_string(),
+            _ => line.to_string(),
+        };
+        let lines = said.into_iter().flatten().flatten().flat_map(|text| text.lines()).map(value);
+        let text = lines.collect::<Vec<_>>().join(" ");
+        goals.push(GoalRecord { id: dataset.id().to_string(), title: dataset.title(), text, facets });
     }
     goals.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(goals)
@@ -212,6 +234,7 @@ fn gold_key(role: &Role) -> &str {
 fn add_gold(gold: &mut Map<String, Value>, wish: &Wish) {
     match wish {
         Wish::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
+        Wish::Plan(text) => _ = gold.insert("plan".into(), json!(text)),
         Wish::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
         Wish::Value(Role::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));

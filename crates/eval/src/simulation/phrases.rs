@@ -198,3 +198,13 @@ pub const BANKS: [Bank; 4] = [
 pub fn named(name: &str) -> &'static Bank {
     BANKS.iter().find(|bank| bank.name == name).unwrap_or(&BANKS[0])
 }
+
+/// How users tell a plan of their work that wants a record, by three hands.
+pub(super) const PLANS: &[&str] = &[
+    "we are planning a study: {}. which data could we start from?",
+    "my experiment needs this: {}",
+    "the method section says {}; is there published data to compare with?",
+    "I want to repeat work of this kind, {}, and need its data",
+    "{} - that is what the proposal promises, so what exists already?",
+    "baseline wanted for: {}",
+];

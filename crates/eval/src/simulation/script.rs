@@ -7,6 +7,7 @@ use super::{GoalRecord, SimulationOptions, Wish, add_gold};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
+use lakeward_core::text::{Stemmer, lower_words};
 
 /// Maximum number of words of a topic.
 const TOPIC_WORDS: usize = 3;
@@ -19,6 +20,11 @@ const EMPTY: [&str; 26] = [
 const REDUNDANT_SHARE: f64 = 0.15;
 /// Maximum length of a stated value, in characters.
 const LONGEST_VALUE: usize = 90;
+
+/// Words of a plan.
+const PLAN_WORDS: std::ops::RangeInclusive<usize> = 4..=18;
+/// Records that the values of a camouflaged user may leave besides his plan.
+const FEW: usize = 20;
 
 /// Whether and how a user corrects himself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,7 +89,10 @@ impl Script {
         random: &mut SplitMix,
     ) -> Option<Self> {
         let record = catalogue.records.get(goal)?;
-        let wishes = wishes(catalogue, record, options.most_said, random)?;
+        let wishes = match options.camouflaged {
+            true => camouflaged(catalogue, record, options.most_said, random)?,
+            false => wishes(catalogue, record, options.most_said, random)?,
+        };
         let mut statements: Vec<Statement> = wishes.into_iter().map(Statement::Says).collect();
         let kind = match random.below(1000) as f64 / 1000.0 {
             share if share < options.same_turn => Correction::SameTurn,
@@ -146,6 +155,55 @@ fn wishes(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &
         wishes.push(aspect);
     }
     (remaining.len() == 1 && wishes.len() > 1).then_some(wishes)
+}
+
+/// A plan that wants the record, then values that leave few others; nothing of it shares a word with the title.
+fn camouflaged(
+    catalogue: &Catalogue<'_>,
+    record: &GoalRecord,
+    most: usize,
+    random: &mut SplitMix,
+) -> Option<Vec<Wish>> {
+    let mut stemmer = Stemmer::default();
+    let mut stems =
+        |text: &str| -> Vec<String> { lower_words(text).map(|word| stemmer.stem(&word).to_string()).collect() };
+    let title = stems(&record.title);
+    let mut wishes = vec![Wish::Plan(plan(&record.text, &title, &mut stems, random)?)];
+    let mut remaining = catalogue.meeting(&wishes[0]);
+    for candidate in candidates(record, random) {
+        if wishes.len() > most || (remaining.len() <= FEW && wishes.len() > 2) {
+            break;
+        }
+        let names = matches!(&candidate, Wish::Value(_, value) if stems(value).iter().any(|stem| title.contains(stem)));
+        let still = both(&remaining, &catalogue.meeting(&candidate));
+        if !names && !still.is_empty() && still.len() < remaining.len() {
+            remaining = still;
+            wishes.push(candidate);
+        }
+    }
+    (remaining.len() <= FEW && wishes.len() > 1).then_some(wishes)
+}
+
+/// Some words of `text` from a random place on, without those of the title.
+fn plan(
+    text: &str,
+    title: &[String],
+    stems: &mut impl FnMut(&str) -> Vec<String>,
+    random: &mut SplitMix,
+) -> Option<String> {
+    let is_new =
+        |word: &&str, stems: &mut dyn FnMut(&str) -> Vec<String>| stems(word).iter().all(|stem| !title.contains(stem));
+    let words: Vec<&str> = lakeward_core::text::words(text).filter(|word| is_new(word, stems)).collect();
+    let is_full = |word: &str| {
+        let word = word.to_lowercase();
+        !EMPTY.contains(&word.as_str()) && word.chars().all(char::is_alphabetic) && word.chars().count() > 2
+    };
+    let starts: Vec<usize> = (0..words.len()).filter(|place| is_full(words[*place])).collect();
+    let first = *random.one(&starts[..starts.len().saturating_sub(*PLAN_WORDS.start())])?;
+    let said: Vec<&str> = words[first..].iter().copied().take(*PLAN_WORDS.end()).collect();
+    let last = said.iter().rposition(|word| is_full(word))?;
+    let said = &said[..=last];
+    (said.iter().filter(|word| is_full(word)).count() >= *PLAN_WORDS.start()).then(|| said.join(" "))
 }
 
 /// Possible wishes about a record in random order: one per role, two for dimensions.
@@ -236,7 +294,7 @@ fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random
                 RequestedYears::EndsIn(year) => RequestedYears::EndsIn(year + shift),
             }))
         }
-        Wish::Topic(_) | Wish::Aspect(_) => None,
+        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) => None,
     }
 }
 

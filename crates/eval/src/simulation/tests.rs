@@ -30,6 +30,10 @@ fn records() -> Vec<GoalRecord> {
         .map(|number| GoalRecord {
             id: format!("r{number:03}"),
             title: format!("Survey of {}, part {}", TOPICS[number % 4], number / 40),
+            text: format!(
+                "Field staff visited {number} plots twice and weighed dried samples of survey {} at noon, part by part",
+                TOPICS[number % 4]
+            ),
             facets: facets(number),
         })
         .collect()
@@ -184,6 +188,37 @@ fn indistinguishable_records_are_no_goals() {
     assert!(dialogues(&[only], &SimulationOptions::default()).is_err());
 }
 
+#[test]
+fn camouflaged_users_say_no_word_of_the_title() {
+    let records = records();
+    let options = SimulationOptions { camouflaged: true, dialogues: 40, ..SimulationOptions::default() };
+    let all = made(&options);
+    assert_eq!(all.len(), 40);
+    for dialogue in &all {
+        let goal = records.iter().find(|record| record.id == dialogue.goal).expect("the goal");
+        let title: Vec<String> = lakeward_core::text::lower_words(&goal.title).collect();
+        let mut plans = 0;
+        for statement in dialogue.script.turns.iter().flatten() {
+            let right = match statement {
+                Statement::Says(wish) | Statement::Misstates(wish) => wish,
+                Statement::Slips { right, .. } | Statement::Corrects { right, .. } => right,
+            };
+            let said = match right {
+                Wish::Plan(said) => {
+                    plans += 1;
+                    said
+                }
+                Wish::Value(_, said) => said,
+                Wish::Years(_) => continue,
+                Wish::Topic(_) | Wish::Aspect(_) => panic!("{right:?}"),
+            };
+            let shared = lakeward_core::text::lower_words(said).find(|word| title.contains(word));
+            assert!(shared.is_none(), "{said}: {}", goal.title);
+        }
+        assert_eq!(plans, 1);
+    }
+}
+
 proptest! {
     #[test]
     fn any_catalogue_is_talked_about_without_panic(
@@ -197,6 +232,7 @@ proptest! {
         let records: Vec<GoalRecord> = titles.iter().enumerate().map(|(number, title)| GoalRecord {
             id: number.to_string(),
             title: title.clone(),
+            text: format!("{title} {}", titles.concat()),
             facets: RecordFacets {
                 values: values.iter().skip(number % 3).map(|(role, value)| (roles[*role].clone(), value.clone())).collect(),
                 first_year: Some(years.0 + number as i32),
@@ -204,7 +240,9 @@ proptest! {
                 cut_short: Vec::new(),
             },
         }).collect();
-        let options = SimulationOptions { dialogues: 5, seed, same_turn: 0.5, later_turn: 0.5, ..SimulationOptions::default() };
+        let camouflaged = seed % 2 == 0;
+        let options =
+            SimulationOptions { dialogues: 5, seed, camouflaged, same_turn: 0.5, later_turn: 0.5, ..SimulationOptions::default() };
         for dialogue in dialogues(&records, &options).unwrap_or_default() {
             let _ = dialogue.line();
             let mut system = Oracle { records: &records, goal: None, after: 1, turns: 0, down: Vec::new() };

@@ -1,6 +1,6 @@
 //! The text of a user's turn, in the phrases of his bank.
 
-use super::phrases::Bank;
+use super::phrases::{Bank, PLANS};
 use super::script::{Script, Statement};
 use super::{Wish, gold_key};
 use crate::compare::SplitMix;
@@ -78,7 +78,7 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
 /// The user's word for what `wish` is about.
 fn about(wish: &Wish) -> &str {
     match wish {
-        Wish::Topic(_) | Wish::Aspect(_) => "topic",
+        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) => "topic",
         Wish::Years(_) => "years",
         Wish::Value(Role::Place, _) => "place",
         Wish::Value(Role::Source, _) => "source",
@@ -97,6 +97,7 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
     };
     match wish {
         Wish::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
+        Wish::Plan(text) => filled(PLANS, &[in_sentence(text)], random),
         Wish::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
         Wish::Years(years) => {
             let (phrases, values) = match years {

@@ -40,7 +40,10 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
     let mut revised = Revised { demands: before.to_vec(), ..Revised::default() };
     // Whoever asks about an answer, takes one or chats names things without wanting others; a second act may.
     let speaks_of_answers = |act: &Act| matches!(act, Act::Pick | Act::Ask | Act::Compare | Act::Accept | Act::Chat);
-    if reading.acts.iter().all(speaks_of_answers) {
+    // "What about the university of X?" is one more thing that is wanted, or another one.
+    let words: Vec<String> = lower_words(&reading.text).take(2).collect();
+    let offers = matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..], ["what" | "how", "about"]);
+    if reading.acts.iter().all(speaks_of_answers) && !offers {
         return revised;
     }
     let anew = begins_anew(before, reading);
@@ -78,7 +81,7 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
                 });
                 revised.remove(&places);
             }
-        } else if reading.has(Act::Correct) && olds.is_empty() {
+        } else if (reading.has(Act::Correct) || offers) && olds.is_empty() {
             for wanted in &new {
                 let latest = |known: &Demand| known.role == wanted.role && known.avoid == wanted.avoid;
                 // Of a topic the part that was said last.
@@ -106,8 +109,11 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
 /// Whether a turn drops what was wanted before: another question without a topic is none, and of one in the middle the reader has to be sure.
 fn begins_anew(before: &[Demand], reading: &TurnReading) -> bool {
     const SURE: f32 = 0.9;
+    const ANEW: [&str; 5] = ["start over", "start again", "start anew", "begin again", "new search"];
     let says_topic = reading.of(Role::Topic).any(|span| !span.unwanted);
-    reading.has(Act::New) && (before.is_empty() || (says_topic && reading.confidence >= SURE))
+    let text = reading.text.to_lowercase();
+    let is_sure = reading.confidence >= SURE || ANEW.iter().any(|words| text.trim_start().starts_with(words));
+    reading.has(Act::New) && (before.is_empty() || (says_topic && is_sure))
 }
 
 /// Two ends of one period said apart (`from 2009 … to 2011`) as one.

@@ -80,7 +80,7 @@ fn relative(parts: &[&str], said: &str, this_year: i32) -> Option<(i32, i32)> {
         return None;
     };
     match counted.or_else(|| has(&["couple"]).then_some(2)) {
-        Some(count) if back || parts.len() <= 2 => Some((this_year - count * unit, this_year)),
+        Some(count) if back => Some((this_year - count * unit, this_year)),
         None if back && unit == 1 && !has(&["years", "yrs"]) => Some((this_year - 1, this_year - 1)),
         None if back => Some((this_year - unit.max(5), this_year)),
         None if has(&["this", "current"]) => Some((this_year, this_year)),

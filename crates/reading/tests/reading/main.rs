@@ -1,4 +1,5 @@
 //! What turns of conversations say.
 
+mod languages;
 mod taken;
 mod turns;

@@ -36,6 +36,10 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         }
         (operations(found, forms))
         (tables(found, forms))
+        @if !found.narrowings.is_empty() {
+            h3 { "Narrow by" }
+            ul { @for narrowing in &found.narrowings { li { (text(&narrowing.line())) } } }
+        }
         @let tabled = RecordFact::table(&found.facts);
         @if let Some((records, respects)) = &tabled {
             table {

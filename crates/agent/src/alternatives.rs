@@ -1,0 +1,163 @@
+//! Closed forms between what a turn wants: `Kenya or Iceland` is one demand that either meets, `any format but CSV` is not wanted, and
+//! `the format does not matter` takes back what was wanted in that respect.
+
+use lakeward_core::request::{Demand, Demanded};
+use lakeward_core::role::Role;
+use lakeward_core::text::{is_function_word, lower_words};
+use lakeward_reading::reader::Revised;
+
+/// Respects of which a dataset has one of several values.
+const RESPECTS: [(Role, &[&str]); 6] = [
+    (Role::Place, &["place", "places", "region", "regions", "country", "countries"]),
+    (Role::Format, &["format", "formats"]),
+    (Role::Source, &["publisher", "publishers", "source", "sources", "institution", "made"]),
+    (Role::Licence, &["licence", "license"]),
+    (Role::Frequency, &["frequency", "rhythm"]),
+    (Role::Period, &["year", "years", "period", "dates"]),
+];
+/// Words for the date of publication.
+const PUBLICATION: [&str; 3] = ["publication", "published", "release"];
+
+fn has_alternatives(role: &Role) -> bool {
+    RESPECTS.iter().any(|(known, _)| known == role && *role != Role::Period)
+}
+
+/// The demands of turn `turn` with alternatives as one demand, before they get the catalogue's values.
+pub(super) fn joined(demands: &mut Vec<Demand>, text: &str, turn: usize) {
+    let place = |said: &str| text.find(said).map(|at| at..at + said.len());
+    let mut at = 0;
+    while at < demands.len() {
+        let known = &demands[at];
+        let this =
+            (known.turn == turn && !known.avoid && has_alternatives(&known.role)).then(|| place(&known.said)).flatten();
+        let Some(this) = this else {
+            at += 1;
+            continue;
+        };
+        let follows = |other: &Demand| {
+            let same = other.turn == turn && other.role == known.role && !other.avoid;
+            let next = place(&other.said).filter(|next| same && next.start >= this.end)?;
+            is_or(&text[this.end..next.start]).then_some(next)
+        };
+        let next = demands.iter().enumerate().find_map(|(other, demand)| Some((other, follows(demand)?)));
+        let begins = is_or(&text[..this.start]);
+        let earlier = demands.iter().rposition(|other| other.turn < turn && other.role == known.role && !other.avoid);
+        match (next, earlier.filter(|_| begins)) {
+            (Some((other, next)), _) => {
+                demands[at].said = text[this.start..next.end].to_string();
+                demands.remove(other);
+                // The place may have moved, and a third may follow.
+                at = at.saturating_sub(usize::from(other < at));
+            }
+            (None, Some(earlier)) => {
+                demands[at].said = format!("{} or {}", demands[earlier].said, demands[at].said);
+                demands.remove(earlier);
+                // What is joined is no longer in the text.
+            }
+            (None, None) => at += 1,
+        }
+    }
+    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && has_alternatives(&demand.role)) {
+        demand.avoid |= place(&demand.said).is_some_and(|at| is_excepted(&text[..at.start]));
+    }
+}
+
+/// Whether only `or` stands here, beside what says nothing.
+fn is_or(between: &str) -> bool {
+    let words: Vec<String> = lower_words(between).collect();
+    words.iter().any(|word| word == "or")
+        && words
+            .iter()
+            .all(|word| is_function_word(word) || matches!(word.as_str(), "else" | "also" | "from" | "maybe"))
+}
+
+/// `any format but`, `everything except`.
+fn is_excepted(before: &str) -> bool {
+    const ALL: [&str; 6] = ["any", "anything", "all", "every", "everything", "anywhere"];
+    let words: Vec<String> = lower_words(before).collect();
+    let [rest @ .., last] = &words[..] else { return false };
+    last == "but" && rest.iter().rev().take(2).any(|word| ALL.contains(&word.as_str()))
+}
+
+/// A demand whose words name alternatives, with values of which any will do.
+pub(super) fn either(demand: &mut Demand) {
+    let says_or = lower_words(&demand.said).any(|word| word == "or");
+    if let (true, true, Demanded::Values(things)) = (says_or, has_alternatives(&demand.role), &mut demand.value) {
+        let mut all: Vec<String> = Vec::new();
+        for value in things.drain(..).flatten() {
+            if !all.contains(&value) {
+                all.push(value);
+            }
+        }
+        things.push(all);
+    }
+}
+
+/// Takes back what `text` takes back by the name of its respect alone, and nothing else of which it says no word.
+pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
+    let words: Vec<String> = lower_words(text).collect();
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    let mut roles: Vec<&Role> = RESPECTS.iter().filter(|(_, names)| has(names)).map(|(role, _)| role).collect();
+    if has(&PUBLICATION) {
+        roles.retain(|role| **role != Role::Period);
+        roles.push(&Role::Published);
+    }
+    if roles.is_empty() {
+        return;
+    }
+    let is_named = |demand: &Demand| roles.contains(&&demand.role);
+    let is_said =
+        |demand: &Demand| lower_words(&demand.said).any(|word| !is_function_word(&word) && words.contains(&word));
+    let mistaken: Vec<Demand> = after.gone.extract_if(.., |demand| !is_named(demand) && !is_said(demand)).collect();
+    after.demands.extend(mistaken);
+    if !after.gone.iter().any(is_named) {
+        after.gone.extend(after.demands.extract_if(.., |demand| is_named(demand)));
+    }
+    if !after.gone.is_empty() {
+        after.not_found.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(role: Role, said: &str, turn: usize) -> Demand {
+        Demand::said(role, said, turn)
+    }
+
+    #[test]
+    fn alternatives_are_one_demand() {
+        let told = |demands: &[(&str, usize)], text: &str| {
+            let mut demands: Vec<Demand> =
+                demands.iter().map(|(said, turn)| demand(Role::Place, said, *turn)).collect();
+            joined(&mut demands, text, 2);
+            demands.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[("Kenya", 2), ("Iceland", 2)], "in Kenya or in Iceland"), ["Kenya or in Iceland"]);
+        assert_eq!(told(&[("Iceland", 2), ("Kenya", 2)], "in Kenya or Iceland"), ["Kenya or Iceland"]);
+        assert_eq!(told(&[("Kenya", 2), ("Iceland", 2)], "in Kenya and Iceland"), ["Kenya", "Iceland"]);
+        assert_eq!(told(&[("Kenya", 1), ("Iceland", 2)], "or Iceland"), ["Kenya or Iceland"]);
+        assert_eq!(told(&[("Kenya", 1), ("Iceland", 2)], "Iceland"), ["Kenya", "Iceland"]);
+        assert_eq!(told(&[("Kenya", 2)], "any place but Kenya"), ["not Kenya"]);
+        assert_eq!(told(&[("Kenya", 2)], "but Kenya"), ["Kenya"]);
+    }
+
+    #[test]
+    fn a_respect_is_taken_back_by_its_name() {
+        let told = |gone: &[(Role, &str)], text: &str| {
+            let all =
+                [(Role::Format, "CSV"), (Role::Published, "2020"), (Role::Period, "1990"), (Role::Place, "Kenya")];
+            let of = |(role, said): &(Role, &str)| demand(role.clone(), said, 1);
+            let demands = all.iter().filter(|one| !gone.contains(one)).map(of).collect();
+            let mut after = Revised { demands, gone: gone.iter().map(of).collect(), ..Revised::default() };
+            taken_back_by_name(&mut after, text);
+            after.gone.iter().map(|demand| demand.role.name().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[], "the format does not matter"), ["format"]);
+        assert_eq!(told(&[], "forget the year of publication"), ["published"]);
+        assert_eq!(told(&[], "never mind"), [""; 0]);
+        assert_eq!(told(&[(Role::Format, "CSV")], "the place is not important"), ["place"]);
+        assert_eq!(told(&[(Role::Format, "CSV")], "no CSV, the place does not matter either"), ["format", "place"]);
+    }
+}

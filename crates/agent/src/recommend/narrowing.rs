@@ -1,0 +1,110 @@
+//! Values of records' fields that divide the present answers best: what to narrow them by.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::question::entropy;
+use lakeward_core::answer::in_order;
+use lakeward_core::role::Role;
+use lakeward_core::text::shown;
+use lakeward_lake::dataset::Dataset;
+use lakeward_lake::metadata::RecordFacets;
+
+/// Answers that are looked at.
+const LOOKED_AT: usize = 30;
+/// Fields and values of one that are told.
+const MOST_FIELDS: usize = 4;
+const MOST_VALUES: usize = 4;
+/// Fields that are asked about; the names of others may mean anything.
+const ROLES: [Role; 8] = [
+    Role::Place,
+    Role::Subject,
+    Role::Source,
+    Role::Licence,
+    Role::Format,
+    Role::Frequency,
+    Role::Status,
+    Role::Published,
+];
+
+/// A field of the records found, with the values that divide them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
+pub struct Narrowing {
+    /// In which respect.
+    pub role: Role,
+    /// Its most frequent values among the best answers.
+    pub values: Vec<NarrowingValue>,
+    /// How much the value tells of which answer it is, in bits.
+    pub information: f64,
+}
+
+/// A value, and of how many of the best answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
+pub struct NarrowingValue {
+    /// The value as in the catalogue.
+    pub value: String,
+    /// The best answers that have it.
+    pub answers: usize,
+}
+
+impl Narrowing {
+    /// The fields that divide `records`, best answers first, the most telling field first. What all of them have, and what fewer than
+    /// half have, divides nothing.
+    pub(crate) fn of<'d>(records: impl Iterator<Item = &'d Dataset>) -> Vec<Self> {
+        let facets: Vec<RecordFacets> = records
+            .take(LOOKED_AT)
+            .filter_map(|record| Some(RecordFacets::of(record.metadata()?, record.path())))
+            .collect();
+        let mut found: Vec<Self> = ROLES.into_iter().filter_map(|role| Self::by(role, &facets)).collect();
+        found.sort_by(|a, b| b.information.total_cmp(&a.information).then_with(|| a.role.cmp(&b.role)));
+        found.truncate(MOST_FIELDS);
+        found
+    }
+
+    fn by(role: Role, facets: &[RecordFacets]) -> Option<Self> {
+        // Each value with the places of the answers that have it.
+        let mut having: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (place, record) in facets.iter().enumerate() {
+            for (_, value) in record.values.iter().filter(|(known, _)| *known == role) {
+                match having.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, places)) => places.push(place),
+                    None => having.push((value, vec![place])),
+                }
+            }
+        }
+        // What one answer has alone nobody knows beforehand, what all have divides nothing, and of values that go together one is enough.
+        having.retain(|(_, places)| places.len() > 1 && places.len() < facets.len());
+        having.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
+        let mut apart: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (value, places) in having {
+            if apart.iter().all(|(_, known)| *known != places) {
+                apart.push((value, places));
+            }
+        }
+        let values_of = |place: usize| -> Vec<usize> {
+            (0..apart.len()).filter(|value| apart[*value].1.contains(&place)).collect()
+        };
+        let mut groups: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
+        (0..facets.len()).for_each(|place| *groups.entry(values_of(place)).or_default() += 1.0);
+        let without = groups.get(&Vec::new()).copied().unwrap_or_default();
+        if apart.len() < 2 || without * 2.0 > facets.len() as f64 {
+            return None;
+        }
+        let weights: Vec<f64> = groups.into_values().collect();
+        let value =
+            |(value, places): &(&str, Vec<usize>)| NarrowingValue { value: value.to_string(), answers: places.len() };
+        let values = apart.iter().take(MOST_VALUES).map(value).collect();
+        Some(Self { role, values, information: entropy(&weights) })
+    }
+
+    /// The field with its values in a line: `place: Norway (12), Kenya (3)`.
+    pub fn line(&self) -> String {
+        let values: Vec<String> =
+            self.values.iter().map(|value| format!("{} ({})", shown(&value.value, 60), value.answers)).collect();
+        format!("{}: {}", self.role, values.join(", "))
+    }
+}
