@@ -29,7 +29,7 @@ fn read_lake(lake: &Path) -> Result<(), Error> {
     let listing = list_tables(lake, &Choices::default())?;
     let (metadata, _) = MetadataIndex::read(lake, &listing.sidecars);
     assert!(metadata.len() <= 1000);
-    let problem = listing.problems.iter().next().map(|(path, reason)| Error::unreadable(path, reason));
+    let problem = listing.problems.first().map(|(path, reason)| Error::unreadable(path, reason));
     listing.files.iter().try_for_each(|file| read(&file.path))?;
     problem.map_or(Ok(()), Err)
 }

@@ -349,11 +349,9 @@ fn chinese(text: &str, language: Language, lexicon: &Lexicon) -> Option<Translat
         let longest = lexicon.longest.min(letters.len() - at);
         let run = (1..=longest).rev().find_map(|run| Some((run, lexicon.said.get(&text[end(at)..end(at + run)])?)));
         let letter = letters.get(at).map(|(_, letter)| *letter);
-        if run.is_some() || !letter.is_some_and(is_han) {
-            if !unknown.is_empty() {
-                found.text.push(' ');
-                found.unknown.push(std::mem::take(&mut unknown));
-            }
+        if !unknown.is_empty() && (run.is_some() || !letter.is_some_and(is_han)) {
+            found.text.push(' ');
+            found.unknown.push(std::mem::take(&mut unknown));
         }
         match (run, letter) {
             (Some((run, entry)), _) => {
