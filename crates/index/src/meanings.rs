@@ -2,8 +2,9 @@
 //! ([`Embedder::as_text_encoder`]); other models have none. A request is compared with it by its cosine.
 //!
 //! It is the sum of the vectors of short texts, scaled to length 1: the title with the words of the path; the description; both;
-//! title, description and headers; title, headers and a few values; and keywords with the sources, which count twice. A cosine with the sum is the
-//! mean of their cosines, so one row per table does what six would (eval/search.md).
+//! title, description and headers; title, headers and a few values; and keywords with the sources, which count twice. Of a table that nobody
+//! described, each column with its first values in place of these. A cosine with the sum is the mean of their cosines, so one row per table does
+//! what six would (eval/search.md).
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use lakeward_core::error::Result;
 use lakeward_core::role::Role;
 use lakeward_core::text::{is_placeholder, name_words, on_one_line};
 use lakeward_lake::dataset::Dataset;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
@@ -28,6 +30,8 @@ const HEADERS_WITH_VALUES: usize = 15;
 /// Values of a column, and of all columns.
 const VALUES_OF_COLUMN: usize = 3;
 const VALUES: usize = 12;
+/// Values of a column of a table that nobody described.
+const VALUES_OF_BARE: usize = 4;
 /// Keywords, and then surveys and other sources.
 const KEYWORDS: usize = 16;
 /// Longest value, in bytes.
@@ -110,6 +114,20 @@ pub fn longest_text(dataset: &Dataset) -> String {
     texts(dataset).into_iter().map(|(text, _)| text).max_by_key(String::len).unwrap_or_default()
 }
 
+/// What a table says of itself where nobody described it: each column with its first values, which say what they are of.
+fn columns_with_values(dataset: &Dataset) -> String {
+    let described = |column: &ColumnProfile| {
+        let values: Vec<&str> = column.top.iter().map(|(value, _)| value.as_str()).take(VALUES_OF_BARE).collect();
+        let name = if is_placeholder(&column.name) { String::new() } else { name_words(&column.name).join(" ") };
+        let values = values.iter().map(|value| &value[..value.floor_char_boundary(LONGEST_VALUE)]).collect::<Vec<_>>();
+        match name.is_empty() {
+            true => values.join(", "),
+            false => format!("{name}: {}", values.join(", ")),
+        }
+    };
+    dataset.columns().iter().take(HEADERS_WITH_VALUES).map(described).collect::<Vec<_>>().join(", ")
+}
+
 /// The texts that are read, each once, with how often it counts.
 fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
     let metadata = dataset.metadata();
@@ -145,18 +163,25 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
         metadata.iter().flat_map(|metadata| &metadata.tags).chain(sources).take(KEYWORDS).map(String::as_str).collect();
     let keywords = keywords.join(", ");
     let few = headers(HEADERS_WITH_VALUES);
-    let with_values = joined(&[&title, &few, &values.join(", ")]);
+    let is_bare = written.is_empty() && description.is_empty();
+    let with_values = match is_bare {
+        true => joined(&[&title, &columns_with_values(dataset)]),
+        false => joined(&[&title, &few, &values.join(", ")]),
+    };
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
     let short = or(named.clone(), &with_values);
-    let all = [
-        or(description.clone(), &short),
-        or(joined(&[&named, &description]), &with_values),
-        or(joined(&[&title, format!("{description} {}", headers(HEADERS)).trim()]), &with_values),
-        with_values.clone(),
-        short,
-        keywords.clone(),
-        keywords,
-    ];
+    let all = match is_bare {
+        true => vec![short, with_values.clone(), with_values, keywords.clone(), keywords],
+        false => vec![
+            or(description.clone(), &short),
+            or(joined(&[&named, &description]), &with_values),
+            or(joined(&[&title, format!("{description} {}", headers(HEADERS)).trim()]), &with_values),
+            with_values,
+            short,
+            keywords.clone(),
+            keywords,
+        ],
+    };
     let mut counted: Vec<(String, usize)> = Vec::new();
     for text in all.into_iter().filter(|text| !text.trim().is_empty()) {
         match counted.iter_mut().find(|(known, _)| *known == text) {

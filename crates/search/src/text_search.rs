@@ -193,9 +193,10 @@ impl NamesTables for SearchAnswer {
 const WORDS_DEPTH: usize = 100;
 /// Tables that meaning, and cells named, propose each.
 const OTHERS_DEPTH: usize = 30;
-/// How much the meaning, phrases and whole cells of a table without title and description count: its meaning is that of a file name,
-/// headers and some cells.
+/// How much phrases and whole cells of a table without title and description count.
 const BARE: f64 = 0.55;
+/// How much the meaning of such a table counts, which is that of its columns with values.
+const BARE_MEANING: f64 = 0.9;
 /// The best tables by words and static vectors that are read as texts where the index has no such vectors.
 const READ_TABLES: usize = 24;
 /// The best tables of a search whose cosines say how likely an answer serves.
@@ -340,7 +341,7 @@ fn read_best(
     let cosine = |text: &String| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
     let cosines: Vec<f64> = texts.par_iter().map(cosine).collect();
     for ((score, found), cosine) in read.iter_mut().zip(cosines) {
-        found.features.about = cosine * if found.lexical.described { 1.0 } else { BARE };
+        found.features.about = cosine * if found.lexical.described { 1.0 } else { BARE_MEANING };
         *score = weights.score(&found.features);
     }
     sort(read);
@@ -605,7 +606,7 @@ fn looked_at(
             headers_said: lexical.headers_said,
             phrases: lexical.phrases,
             values,
-            about: nearness * if lexical.described { 1.0 } else { BARE },
+            about: nearness * if lexical.described { 1.0 } else { BARE_MEANING },
             words_about: reach * lexical.words_about.max(share),
             phrases_in_reach: lexical.phrases * if described { reach } else { BARE },
             values_in_reach: values * if described { reach } else { BARE },
