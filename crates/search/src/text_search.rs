@@ -99,8 +99,6 @@ struct SearchCandidate {
     /// Whether the text is its id, file name or title: it comes before all others whatever its score.
     exact: bool,
     features: SearchFeatures,
-    /// The cosine with what it is about, also where that counts for less as nobody described the table.
-    about: f64,
     lexical_rank: Option<u32>,
     dense_rank: Option<u32>,
     lexical: LexicalEvidence,
@@ -195,8 +193,6 @@ const WORDS_DEPTH: usize = 100;
 const OTHERS_DEPTH: usize = 30;
 /// How much phrases and whole cells of a table without title and description count.
 const BARE: f64 = 0.55;
-/// How much the meaning of such a table counts, which is that of its columns with values.
-const BARE_MEANING: f64 = 0.9;
 /// The best tables by words and static vectors that are read as texts where the index has no such vectors.
 const READ_TABLES: usize = 24;
 /// The best tables of a search whose cosines say how likely an answer serves.
@@ -341,7 +337,7 @@ fn read_best(
     let cosine = |text: &String| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
     let cosines: Vec<f64> = texts.par_iter().map(cosine).collect();
     for ((score, found), cosine) in read.iter_mut().zip(cosines) {
-        found.features.about = cosine * if found.lexical.described { 1.0 } else { BARE_MEANING };
+        found.features.about = cosine;
         *score = weights.score(&found.features);
     }
     sort(read);
@@ -412,7 +408,7 @@ struct Calibration<'w> {
 impl<'w> Calibration<'w> {
     /// That of a ranking for a request that is this near to the world, -1..=1.
     fn of(ranked: &[(f64, SearchCandidate)], world: Option<f64>, weights: &'w CalibrationWeights) -> Self {
-        let about = ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.about).fold(0.0, f64::max);
+        let about = ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.features.about).fold(0.0, f64::max);
         Self {
             weights,
             best: weights.about * about - weights.world * world.unwrap_or(weights.usual_world) - weights.offset,
@@ -606,7 +602,8 @@ fn looked_at(
             headers_said: lexical.headers_said,
             phrases: lexical.phrases,
             values,
-            about: nearness * if lexical.described { 1.0 } else { BARE_MEANING },
+            // Of what a note is about the table is, too, where the texts are read by one model.
+            about: if query.about.is_some() { nearness.max(near) } else { nearness },
             words_about: reach * lexical.words_about.max(share),
             phrases_in_reach: lexical.phrases * if described { reach } else { BARE },
             values_in_reach: values * if described { reach } else { BARE },
@@ -617,9 +614,7 @@ fn looked_at(
             meaning_of_title: cosine(&segment.vectors.titles)?,
             meaning_of_content: cosine(&segment.vectors.contents)?,
         };
-        // Of what a note is about the table is, too, where the texts are read by one model.
-        let near = if query.about.is_some() { near } else { 0.0 };
-        let about = features.about.max(near);
+        let about = features.about;
         let mut lexical = lexical;
         if note.is_some_and(|note| note.exact) {
             lexical.matched.insert(0, FieldMatch { field: LexicalField::Title, words: Vec::new(), exact: true });
@@ -627,8 +622,7 @@ fn looked_at(
         candidates.push(SearchCandidate {
             table,
             exact: lexical.matched.iter().any(|matched| matched.exact),
-            features: SearchFeatures { about, ..features },
-            about: nearness.max(near),
+            features,
             lexical_rank: found.lexical_ranks.get(&table).copied(),
             dense_rank: found.dense_ranks.get(&table).copied(),
             noted: note.is_some_and(|note| note.share > 0.0 || note.exact || note.cosine > 0.0 && note.cosine >= about),
