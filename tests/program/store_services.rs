@@ -1,5 +1,7 @@
 //! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script.
 
+#![allow(clippy::print_stdout, reason = "a test that is skipped says why")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
