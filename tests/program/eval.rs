@@ -140,7 +140,7 @@ fn a_benchmark_is_asked_scored_and_told() {
     // A query without judgments is asked and not scored.
     assert_eq!(group(&report, "lakeward", "search", "")["unscored"], 1);
     let dialogue = group(&report, "lakeward", "dialogue", "");
-    assert_eq!(dialogue["average_turn"]["3"], 2.0, "{dialogue}");
+    assert_eq!(dialogue["average_turn"]["1"], 2.0, "{dialogue}");
     // What nobody judged stands before the answer and is dropped, or below it and changes nothing.
     let unions = group(&report, "lakeward", "union", "");
     assert_eq!(unions["condensed"]["reciprocal_rank"], 1.0, "{unions}");
