@@ -12,7 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, P
 
 use super::address::{Address, Kind};
 use super::listing::Object;
-use super::remote_file::may_pass;
+use super::remote_file::{body_of, may_pass};
 use super::store::{Store, io_error, wait};
 
 /// Larger files are sent in parts of this size, each from memory.
@@ -124,18 +124,7 @@ impl Objects {
                 if length > most_bytes {
                     return Err(io::Error::other(format!("it has {length} bytes, more than {most_bytes}")));
                 }
-                let mut bytes = Vec::with_capacity(length);
-                let mut body = answer.into_stream();
-                while let Some(chunk) = body.next().await {
-                    bytes.extend_from_slice(&chunk.map_err(|error| io_error(&error))?);
-                    if bytes.len() > length {
-                        break;
-                    }
-                }
-                match bytes.len() == length {
-                    true => Ok(bytes),
-                    false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store broke off while it sent it")),
-                }
+                body_of(answer, length).await
             })?;
             match fetched {
                 Err(error) if left > 0 && may_pass(&error) => left -= 1,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use futures::StreamExt;
 use object_store::path::Path as Key;
-use object_store::{GetOptions, GetRange, ObjectStore};
+use object_store::{GetOptions, GetRange, GetResult, ObjectStore};
 use tempfile::TempPath;
 
 use super::listing::Object;
@@ -70,6 +70,22 @@ enum Kept {
     Spooled(Arc<Spool>, u64, Vec<bool>),
     /// The last piece, and where it begins.
     Window(u64, Vec<u8>),
+}
+
+/// The body of an answer, which has to have `length` bytes.
+pub(super) async fn body_of(answer: GetResult, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    let mut stream = answer.into_stream();
+    while let Some(chunk) = stream.next().await {
+        bytes.extend_from_slice(&chunk.map_err(|error| io_error(&error))?);
+        if bytes.len() > length {
+            break;
+        }
+    }
+    match bytes.len() == length {
+        true => Ok(bytes),
+        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store broke off while it sent it")),
+    }
 }
 
 impl RemoteFile {
@@ -185,18 +201,7 @@ impl RemoteFile {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store sent another part of it"));
                 }
                 let length = usize::try_from(wanted.end - wanted.start).map_err(io::Error::other)?;
-                let mut bytes = Vec::with_capacity(length);
-                let mut stream = answer.into_stream();
-                while let Some(chunk) = stream.next().await {
-                    bytes.extend_from_slice(&chunk.map_err(|error| io_error(&error))?);
-                    if bytes.len() > length {
-                        break;
-                    }
-                }
-                match bytes.len() == length {
-                    true => Ok(bytes),
-                    false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store broke off while it sent it")),
-                }
+                body_of(answer, length).await
             })?;
             match fetched {
                 Err(error) if left > 0 && may_pass(&error) => left -= 1,
