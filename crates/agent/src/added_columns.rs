@@ -8,13 +8,15 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKind, Kept, Plan, Step};
 use lakeward_core::request::Input;
 use lakeward_core::text::name_likeness;
-use lakeward_operate::relation_columns;
+use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{NotApplied, Role, TurnReading};
 use lakeward_search::column_search::search_among;
 use lakeward_search::text_search::SearchOptions;
 
 /// Words name a column from this likeness.
 const SAME_NAME: f64 = 0.8;
+/// Columns of joined tables that a turn is read with, one after the other.
+const MOST_COLUMNS: usize = 4;
 /// Texts of columns that are read as sentences for words that could not be applied.
 const READ: usize = 12;
 
@@ -47,6 +49,15 @@ impl Agent<'_> {
             match (names(&without), names(&plan)) {
                 (Ok(without), Ok(with)) if without == with => {}
                 _ => continue,
+            }
+            // Nor can a count of what it adds: harbours with their storms.
+            let rows = |count: usize| {
+                let mut first = plan.clone();
+                first.relation.steps.truncate(count);
+                plan_preview(context, &first, &PreviewLimits { sample_rows: 0, ..PreviewLimits::default() })
+            };
+            if rows(place + 1)?.rows_out > rows(place)?.rows_out {
+                continue;
             }
             let after = without.clone().then(join.clone());
             if let Ok(columns) = names(&after) {
@@ -91,28 +102,27 @@ impl Agent<'_> {
         Ok(plan)
     }
 
-    /// `plan` with further columns of the tables that it joins, which words that could not be applied name, or other words of the text that the
-    /// table at hand does not explain; `None` where they name none.
+    /// Columns of the tables that `plan` joins and does not keep, with the places of the joins among its steps, which words that could not be
+    /// applied name, or other words of the text that the table at hand does not explain; at most [`MOST_COLUMNS`].
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn with_columns_of_joined(
+    pub(super) fn columns_of_joined(
         &self,
         plan: &Plan,
         lost: &[NotApplied],
         (text, at_hand): (&str, Option<AtHand<'_>>),
-    ) -> Result<Option<Plan>> {
+    ) -> Result<Vec<(usize, Kept)>> {
         if lost.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut phrases: Vec<(String, usize)> = lost.iter().map(|lost| (lost.words.clone(), READ)).collect();
         if let Some(AtHand { table, .. }) = at_hand {
             phrases.extend(unexplained(text, &table.entry).into_iter().map(|run| (run, 0)));
         }
-        let mut plan = plan.clone();
-        let mut is_changed = false;
+        let mut named: Vec<(usize, Kept)> = Vec::new();
         let options = SearchOptions { k: 1, weights: &self.ranking };
-        for step in &mut plan.relation.steps {
+        for (place, step) in plan.relation.steps.iter().enumerate() {
             let Step::Join(Join { kind: JoinKind::Left, with, columns, .. }) = step else { continue };
             let Input::Table(table) = &with.source else { continue };
             if columns.is_empty() || !with.steps.is_empty() {
@@ -122,14 +132,14 @@ impl Agent<'_> {
             for (words, read) in phrases.iter().filter(|(words, _)| !words.is_empty()) {
                 let found = search_among(self.index, self.embedder, words, &options, (&among, *read))?;
                 let best = found.into_iter().next().filter(|best| best.score >= PLAINLY);
-                if let Some(best) = best
-                    && !columns.iter().any(|kept| kept.column == best.column)
-                {
-                    columns.push(Kept { column: best.column, name: None });
-                    is_changed = true;
-                }
+                let new = best.map(|best| (place, Kept { column: best.column, name: None }));
+                let is_new = |new: &(usize, Kept)| {
+                    !named.contains(new) && columns.iter().all(|kept| kept.column != new.1.column)
+                };
+                named.extend(new.filter(is_new));
             }
         }
-        Ok(is_changed.then_some(plan))
+        named.truncate(MOST_COLUMNS);
+        Ok(named)
     }
 }

@@ -131,7 +131,11 @@ impl Agent<'_> {
         let (mut turn, mut assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
         // What the rows at hand do not have, a table that is joined to them may.
-        if let Some(wider) = self.with_columns_of_joined(&base, &assembly.not_applied, (text, at_hand))? {
+        for (place, column) in self.columns_of_joined(&base, &assembly.not_applied, (text, at_hand))? {
+            let mut wider = base.clone();
+            if let Some(Step::Join(join)) = wider.relation.steps.get_mut(place) {
+                join.columns.push(column);
+            }
             let (with, made) = self.assembled(session, text, &wider, at_hand, &|_| ())?;
             if made.not_applied.len() < assembly.not_applied.len() {
                 (base, turn, assembly) = (wider, with, made);
@@ -358,6 +362,7 @@ impl Agent<'_> {
                     let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
                     let reason = format!("the rows as they stand have no column `{column}` to join `{table}` by");
                     not_applied.push(NotApplied { words, reason });
+                    chosen = Some((table, OperationKind::Join));
                     continue;
                 }
                 Err(error) => return Err(error),

@@ -219,15 +219,9 @@ pub(crate) fn requested_columns(
             let is_spelt = adds.iter().any(|(name, _)| wanted.likeness(name) >= 1.0);
             if is_spelt { 1.0 } else { least }
         };
-        let wanted: Vec<(NameParts, f64)> = wanted
-            .iter()
-            .map(|wanted| NameParts::of(wanted))
-            .map(|wanted| {
-                let enough = enough(&wanted);
-                (wanted, enough)
-            })
-            .collect();
-        let asked = |name: &NameParts| wanted.iter().any(|(wanted, enough)| wanted.likeness(name) >= *enough);
+        let with_least = |wanted: NameParts| (enough(&wanted), wanted);
+        let wanted: Vec<(f64, NameParts)> = wanted.iter().map(|wanted| with_least(NameParts::of(wanted))).collect();
+        let asked = |name: &NameParts| wanted.iter().any(|(enough, wanted)| wanted.likeness(name) >= *enough);
         let columns: Vec<String> =
             adds.iter().filter(|(parts, _)| asked(parts)).map(|(_, name)| (*name).clone()).collect();
         if !columns.is_empty() {

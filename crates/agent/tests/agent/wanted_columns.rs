@@ -7,7 +7,7 @@ use lakeward_agent::config::Config;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::{Agent, Request};
 use lakeward_core::monitor::Silent;
-use lakeward_core::plan::Plan;
+use lakeward_core::plan::{Plan, Step};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
@@ -121,9 +121,23 @@ fn a_join_by_a_key_that_a_group_dropped_is_said_to_be_none() {
     let agent =
         Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
     let mut session = Session::new("dropped", "lake");
+    let mut said = Vec::new();
     for (text, table) in [("how many rows for each depth", Some("harbours")), ("add the capital of the country", None)]
     {
         let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
-        agent.turn(&mut session, &request).expect("an answer");
+        let answer = agent.turn(&mut session, &request).expect("an answer");
+        said = answer.operations[0].preconditions.iter().map(|part| part.what.clone()).collect();
     }
+    assert!(said.iter().any(|what| what.contains("no column `country_code`")), "{said:?}");
+}
+
+#[test]
+fn a_count_of_what_is_joined_counts_it() {
+    let (plan, preview, reason) = first("join the storms table and count the rows per harbour", Some("harbours"));
+    let steps = &plan.relation.steps;
+    let place = |is: fn(&Step) -> bool| steps.iter().position(is);
+    let (join, group) = (place(|step| matches!(step, Step::Join(_))), place(|step| matches!(step, Step::Group(_))));
+    // Three storms a harbour, counted after they are joined, or still listed.
+    assert!(preview.rows_out == if group.is_some() { 60 } else { 180 }, "{reason}");
+    assert!(join.is_some() && group.is_none_or(|group| join < Some(group)), "{reason}");
 }
