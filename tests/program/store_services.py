@@ -5,6 +5,7 @@ and the variables of the environment with which it is reached, and ends the serv
 the server writes. A server that is not installed is told as `{"skipped": reason}`."""
 
 import base64
+import contextlib
 import email.utils
 import hashlib
 import hmac
@@ -24,20 +25,23 @@ ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+def free_ports(count: int) -> list[int]:
+    """Different ports: all are held until the last is found."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for found in sockets:
+            found.bind(("127.0.0.1", 0))
+        return [found.getsockname()[1] for found in sockets]
 
 
-def patiently(act):
-    """Does `act` as soon as the server answers."""
+def patiently(act, server):
+    """Does `act` as soon as the server answers; says so at once when the server has ended."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return act()
         except Exception:
-            if time.monotonic() > until:
+            if time.monotonic() > until or server.poll() is not None:
                 raise
             time.sleep(0.2)
 
@@ -106,7 +110,9 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
         actions = ["Admin", "Read", "Write", "List", "Tagging"]
         config = folder / "s3.json"
         config.write_text(json.dumps({"identities": [{"name": "test", "credentials": [identity], "actions": actions}]}))
-        ports = [f"-{what}.port={free_port()}" for what in ("master", "volume", "filer")]
+        # Without a port of its own a part takes its port + 10,000 for gRPC, which is often no port.
+        parts = ["master.port", "volume.port", "filer.port", *(f"{part}.port.grpc" for part in ("master", "volume", "filer", "s3"))]
+        ports = [f"-{part}={free}" for part, free in zip(parts, free_ports(len(parts)))]
         places = ["server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=20"]
         places += ["-master.volumeSizeLimitMB=64", "-s3", f"-s3.port={port}", f"-s3.config={config}"]
         return [binaries / "weed", *places, *ports], S3
@@ -127,7 +133,7 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
 
 def main():
     kind, folder, lake = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    port = free_port()
+    port = free_ports(1)[0]
     command, client = command_of(kind, folder, port)
     if not pathlib.Path(command[0]).is_file():
         print(json.dumps({"skipped": f"{kind} is not installed"}), flush=True)
@@ -136,13 +142,16 @@ def main():
         server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         store = client(port)
-        patiently(store.make)
+        patiently(store.make, server)
         for path in sorted(lake.rglob("*")):
             if path.is_file():
                 content, name = path.read_bytes(), f"lake/{path.relative_to(lake).as_posix()}"
-                patiently(lambda: store.put(name, content))
+                patiently(lambda: store.put(name, content), server)
         print(json.dumps({"address": store.address, "environment": store.environment}), flush=True)
         sys.stdin.read()
+    except Exception:
+        sys.stderr.write((folder / "log").read_text(errors="replace")[-4000:])
+        raise
     finally:
         server.terminate()
         try:
