@@ -211,7 +211,7 @@ impl Agent<'_> {
     /// table at hand, that are like it.
     fn other_tables(&self, text: &str, plan: &Plan, at_hand: Option<AtHand<'_>>) -> Result<Vec<(String, Value)>> {
         let mut ids: Vec<(String, Vec<String>)> =
-            ids_in(self.index, text)?.into_iter().map(|(_, id)| (id, Vec::new())).collect();
+            ids_in(self.index, text, plan)?.into_iter().map(|(_, id)| (id, Vec::new())).collect();
         if let Some(found) = self.searched(text)? {
             ids.extend(found.answers.into_iter().take(FOUND).map(|answer| (answer.table, Vec::new())));
         }

@@ -201,9 +201,19 @@ impl Agent<'_> {
         }
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
-        self.note_ids(text, &mut turn)?;
+        self.note_ids(text, plan, &mut turn)?;
         corrected(&mut turn);
         let mut assembly = assemble(&turn, &schema, plan);
+        // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
+        let lacks_column = |made: &Assembly| {
+            matches!(relation_columns(context, &made.plan.relation), Err(Error::UnknownColumn { .. }))
+        };
+        if turn.has(Act::New) && !plan.relation.steps.is_empty() && lacks_column(&assembly) {
+            turn.acts.iter_mut().filter(|act| **act == Act::New).for_each(|act| *act = Act::Refine);
+            let bases = [tables_of(plan), plan.clone()];
+            let made = bases.iter().map(|base| assemble(&turn, &schema, base)).find(|made| !lacks_column(made));
+            assembly = made.unwrap_or(assembly);
+        }
         assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
         Ok((turn, assembly))
     }
@@ -254,13 +264,19 @@ impl Agent<'_> {
     }
 
     /// Words that spell the id of a table out are that table, whatever the model takes them for.
-    fn note_ids(&self, text: &str, turn: &mut TurnReading) -> Result<()> {
-        for (bytes, id) in ids_in(self.index, text)? {
+    fn note_ids(&self, text: &str, plan: &Plan, turn: &mut TurnReading) -> Result<()> {
+        let mut before: Option<(usize, How)> = None;
+        for (bytes, id) in ids_in(self.index, text, plan)? {
+            // "KPHX, KSEA and KCLT" are wanted in one way.
+            let between = before.and_then(|(end, how)| Some((text.get(end..bytes.start)?, how)));
+            let listed = between.filter(|(between, _)| words(between).all(|word| is_function_word(&word.to_lowercase())));
             let touches = |span: &Span| span.bytes.start < bytes.end && bytes.start < span.bytes.end;
             let read = turn.spans.iter().find(|span| touches(span) && span.role == Role::Table);
             let near = read.or_else(|| turn.spans.iter().find(|span| span.role == Role::Table));
             let joins = turn.spans.iter().any(|span| matches!(span.role, Role::Add | Role::Key));
             let how = near.map_or(if joins { How::Join } else { How::Union }, |span| span.how);
+            let how = listed.map_or(how, |(_, how)| how);
+            before = Some((bytes.end, how));
             turn.spans.retain(|span| !touches(span));
             let words = text[bytes.clone()].to_string();
             turn.spans.push(Span { how, value: Some(id), ..Span::new(bytes, words, Role::Table) });
@@ -326,8 +342,11 @@ impl Agent<'_> {
             };
             let Some(Chosen { table, next, not_applied: lost, .. }) = found else {
                 let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
-                not_applied
-                    .push(NotApplied { words, reason: "no table of the lake that fits was found for it".into() });
+                let reason = match &wish.id {
+                    Some(id) if at_hand.is_some() => format!("no column of `{id}` has values of the rows at hand"),
+                    _ => "no table of the lake that fits was found for it".into(),
+                };
+                not_applied.push(NotApplied { words, reason });
                 continue;
             };
             if wish.how != How::Source && is_there(&table) {
@@ -496,10 +515,22 @@ fn groupings(plan: &Plan) -> Vec<&Step> {
     plan.relation.steps.iter().filter(|step| matches!(step, Step::Group(_) | Step::Pivot(_))).collect()
 }
 
-/// Ids of tables of the lake that a text spells out, with their bytes: words with a slash, or with digits or underscores that are the last
-/// part of the id of one table.
-pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Range<usize>, String)>> {
+/// A plan with the tables of another one and none of what is done with their rows.
+fn tables_of(plan: &Plan) -> Plan {
+    let mut tables = plan.clone();
+    tables.relation.steps.retain(|step| matches!(step, Step::Join(_) | Step::Union(_) | Step::Rename(_)));
+    tables
+}
+
+/// Ids of tables of the lake that a text spells out, with their bytes: words with a slash; with digits or underscores that are the last part of the
+/// id of one table; codes in capitals that are that of a table in the folder of one that `plan` reads.
+pub(super) fn ids_in(index: &LakeIndex, text: &str, plan: &Plan) -> Result<Vec<(std::ops::Range<usize>, String)>> {
     let mut found = Vec::new();
+    let folders: Vec<&str> = plan
+        .inputs()
+        .into_iter()
+        .filter_map(|input| if let Input::Table(id) = input { Some(id.rsplit_once('/')?.0) } else { None })
+        .collect();
     let mut at = 0;
     for word in
         text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '"' | '`' | '\''))
@@ -507,7 +538,7 @@ pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Ran
         let from = at;
         at += word.len();
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let Some(offset) = word.find(bare).filter(|_| bare.len() > 3) else { continue };
+        let Some(offset) = word.find(bare).filter(|_| bare.len() > 2) else { continue };
         let bytes = from + offset..from + offset + bare.len();
         if bare.contains('/') {
             if index.get(bare)?.is_some() {
@@ -515,8 +546,18 @@ pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Ran
             }
             continue;
         }
+        let is_code = bare.contains(char::is_uppercase) && !bare.contains(char::is_lowercase);
+        if is_code {
+            for folder in &folders {
+                let id = format!("{folder}/{bare}");
+                if index.get(&id)?.is_some() {
+                    found.push((bytes.clone(), id));
+                    break;
+                }
+            }
+        }
         let looks_like_id = bare.contains(['_', '-']) && bare.len() > 5;
-        if !looks_like_id {
+        if !looks_like_id || found.last().is_some_and(|(known, _)| *known == bytes) {
             continue;
         }
         let last = bare.to_lowercase();

@@ -19,7 +19,9 @@ use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_reading::reader::{How, NotApplied, TableWish};
+use lakeward_search::candidates::Relevance;
 use lakeward_search::composite::{self, CompositeOptions};
+use lakeward_search::join::{self, JoinOptions};
 use lakeward_search::union::{self, UnionOptions};
 use lakeward_search::{Candidate, JoinAnswer, QueryColumn, QueryTable, UnionAnswer};
 
@@ -92,40 +94,46 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn to_join<'a>(
+    pub(super) fn to_join(
         &self,
         (wish, found): (&TableWish, &Found),
         at_hand: Option<AtHand<'_>>,
         text: &str,
-        partners: &'a [Scored],
+        partners: &[Scored],
     ) -> Result<Option<Chosen>> {
-        let by_keys = match at_hand {
-            Some(AtHand { table, .. }) => self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?,
-            None => BTreeMap::new(),
+        let (mut by_keys, mut named) = (BTreeMap::new(), None);
+        if let Some(AtHand { table, .. }) = at_hand {
+            by_keys = self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?;
+            if let Some(id) = wish.id.as_ref().filter(|id| !by_keys.contains_key(*id)) {
+                named = Some(self.joined_with(id, &wish.keys, table)?);
+            }
+        }
+        let partners: Vec<&Candidate> = match &named {
+            Some(named) => named.iter().collect(),
+            None => partners.iter().map(|scored| &scored.candidate).collect(),
         };
-        let wanted = wanted_of(wish, partners);
-        let is_named = |scored: &Scored| wish.id.as_deref() == Some(scored.id());
-        let answer_of = |scored: &'a Scored| {
-            let answer = by_keys.get(scored.id()).or(scored.candidate.join.as_ref())?;
-            let enough = answer.containment >= self.ranking.fit.least_containment || is_named(scored);
+        let wanted = wanted_of(wish, &partners);
+        let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
+        let answer_of = |candidate: &Candidate| {
+            let answer = by_keys.get(candidate.dataset.id().as_str()).or(candidate.join.as_ref())?;
+            let enough = answer.containment >= self.ranking.fit.least_containment || is_named(candidate);
             enough.then(|| answer.clone())
         };
         // What is wanted decides, unless a table is named by its id.
         let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
         let has_wanted =
-            |scored: &'a Scored| Some(has(&wanted_columns(&scored.candidate, &wanted, &answer_of(scored)?)));
+            |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?)));
         let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
         let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
-        for scored in partners {
-            let candidate = &scored.candidate;
-            let Some(answer) = answer_of(scored) else { continue };
+        for candidate in partners {
+            let Some(answer) = answer_of(candidate) else { continue };
             let found_columns = wanted_columns(candidate, &wanted, &answer);
-            if has(&found_columns) < most && !is_named(scored) {
+            if has(&found_columns) < most && !is_named(candidate) {
                 continue;
             }
             let (fit, columns) = found_columns;
             let named = named_by(candidate, wish, text);
-            let by_words = found.get(scored.id()).copied().unwrap_or(0.0);
+            let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
             if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
                 continue;
             }
@@ -133,7 +141,7 @@ impl Agent<'_> {
             if named < LEAST_PARTNER && !wanted.is_empty() && columns.is_empty() {
                 continue;
             }
-            let has_keys = by_keys.contains_key(scored.id());
+            let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
             let repeats = match answer.fan_out {
                 // Several keys are named, and on those that it has its rows are many for one.
                 fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => WITHOUT_KEYS,
@@ -232,13 +240,36 @@ impl Agent<'_> {
         Ok(joined.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.dataset.id().cmp(a.dataset.id()))))
     }
 
-    /// The tables that have the values of all these columns of `table` together, by id; none for a single column.
-    fn joined_on(&self, columns: &[usize], table: &QueryTable) -> Result<BTreeMap<String, JoinAnswer>> {
-        if !(2..=MOST_KEYS).contains(&columns.len()) {
-            return Ok(BTreeMap::new());
+    /// The table of an id, as it is best joined with `table`, on a column of `keys` where they are named; `None` where no values meet.
+    fn joined_with(&self, id: &str, keys: &[String], table: &QueryTable) -> Result<Option<Candidate>> {
+        let own = &table.entry.profile.columns;
+        let places: Vec<usize> = (0..own.len()).filter(|&place| keys.contains(&own[place].name)).collect();
+        let partner = self.index.find(id)?;
+        let mut answer = join::between(self.index, table, partner, &places, &self.ranking)?;
+        if answer.is_none() && !places.is_empty() {
+            answer = join::between(self.index, table, partner, &[], &self.ranking)?;
         }
-        let options = CompositeOptions { k: GRAIN_DEPTH, columns: columns.to_vec(), weights: &self.ranking };
-        let answers = composite::search(self.index, self.lake, table, &options)?.answers.into_inner();
+        let Some(join) = answer else { return Ok(None) };
+        let dataset = self.index.dataset(partner)?;
+        let relevance = Relevance { to_join: join.score, otherwise: 0.0, by_words: 0.0 };
+        let (holds, grains) = (Vec::new(), Vec::new());
+        Ok(Some(Candidate { dataset, relevance, search: None, join: Some(join), union: None, holds, grains }))
+    }
+
+    /// The tables that have the values of all these columns of `table` together, by id.
+    fn joined_on(&self, columns: &[usize], table: &QueryTable) -> Result<BTreeMap<String, JoinAnswer>> {
+        let answers = match columns {
+            [] => return Ok(BTreeMap::new()),
+            [column] => {
+                let options = JoinOptions { column: Some(*column), ..JoinOptions::new(GRAIN_DEPTH) };
+                join::search(self.index, table, &JoinOptions { weights: &self.ranking, ..options })?
+            }
+            several if several.len() > MOST_KEYS => return Ok(BTreeMap::new()),
+            several => {
+                let options = CompositeOptions { k: GRAIN_DEPTH, columns: several.to_vec(), weights: &self.ranking };
+                composite::search(self.index, self.lake, table, &options)?.answers.into_inner()
+            }
+        };
         let enough = |answer: &JoinAnswer| answer.containment >= self.ranking.fit.least_containment;
         Ok(answers.into_iter().filter(enough).map(|answer| (answer.table.clone(), answer)).collect())
     }
@@ -346,8 +377,8 @@ impl Agent<'_> {
     }
 }
 
-/// The columns at hand that a request names as keys: those that were read so, else all that it speaks of, that may be one, and that it does not
-/// want of another table.
+/// The columns at hand that a request names as keys: those that were read so, where that is one at most all that it speaks of, that may be one,
+/// and that it does not want of another table; a single one only if it was read so.
 fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]) -> Vec<usize> {
     let own = &table.entry.profile.columns;
     // Equal figures say nothing, and looking for them takes seconds.
@@ -360,19 +391,21 @@ fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]
     }
     let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= SAME_NAME);
     let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| mention.column);
-    mentioned.filter(|&place| may_be_key(&own[place]) && !is_wanted(&own[place].name)).collect()
+    let mentioned: Vec<usize> =
+        mentioned.filter(|&place| may_be_key(&own[place]) && !is_wanted(&own[place].name)).collect();
+    if mentioned.len() > 1 { mentioned } else { read }
 }
 
 /// The columns that are wanted: those that were read so; else what describes a table where it is the name of a column of a partner, as in "add
 /// the iso3".
-fn wanted_of(wish: &TableWish, partners: &[Scored]) -> Vec<String> {
+fn wanted_of(wish: &TableWish, partners: &[&Candidate]) -> Vec<String> {
     if !wish.wanted.is_empty() || wish.id.is_some() {
         return wish.wanted.clone();
     }
     let words: Vec<String> = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word)).collect();
     let words = words.join(" ");
     let is_it = |column: &ColumnProfile| name_likeness(&words, &column.name) >= SAME_NAME;
-    let is_column = partners.iter().any(|scored| scored.candidate.dataset.columns().iter().any(is_it));
+    let is_column = partners.iter().any(|candidate| candidate.dataset.columns().iter().any(is_it));
     if is_column { vec![words] } else { Vec::new() }
 }
 

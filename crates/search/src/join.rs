@@ -160,6 +160,48 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     answers.collect()
 }
 
+/// How `query` is best joined with one table: on the column of `places`, or on any where there are none, and the column of the table that share
+/// values and score best together; `None` where none share any.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn between(
+    index: &LakeIndex,
+    query: &QueryTable,
+    table: TableRef,
+    places: &[usize],
+    weights: &RankingWeights,
+) -> Result<Option<JoinAnswer>> {
+    let numbers = index.segment(table.segment)?.catalog.columns(table.table)?;
+    let theirs: Vec<ColumnRef> = numbers.map(|column| ColumnRef { segment: table.segment, column }).collect();
+    let declared = declared_pairs(index, query)?;
+    let all: Vec<usize> = (0..query.columns.len()).collect();
+    let mut contexts = Contexts::of(index, query);
+    let mut best: Option<(f64, Candidate, KeyColumn<'_>)> = None;
+    for &place in if places.is_empty() { &all } else { places } {
+        if query.columns[place].sketch.distinct == 0 {
+            continue;
+        }
+        let key = KeyColumn::new(index, query, 0, (place, 1.0), &weights.join_evidence)?;
+        let mut of_key: Option<(f64, Candidate)> = None;
+        for mut candidate in key.new_candidates(index, theirs.clone(), &HashSet::new())? {
+            candidate.declared = declared.contains(&(place, candidate.column));
+            candidate.context = Some(contexts.around(place, candidate.column)?);
+            let score = candidate.score(weights);
+            let known = of_key.as_ref().map(|(known, _)| *known).or(best.as_ref().map(|(known, ..)| *known));
+            if known.is_none_or(|known| score > known) {
+                of_key = Some((score, candidate));
+            }
+        }
+        if let Some((score, candidate)) = of_key {
+            best = Some((score, candidate, key));
+        }
+    }
+    let Some((score, candidate, key)) = best else { return Ok(None) };
+    let answer = answer::answer(index, query, &candidate, score, &key)?;
+    Ok((answer.containment > 0.0).then_some(answer))
+}
+
 /// The answer for the same table on columns of one name that holds the query's values there, where `answer` joins columns of two names that
 /// may match by accident: `owner_id` = `owner_id` rather than `visit_id` = `owner_id`. It has the score of `answer`.
 fn by_equal_names(

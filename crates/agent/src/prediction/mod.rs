@@ -188,7 +188,14 @@ impl Agent<'_> {
             let read = (READ / phrases.len().max(1)).max(READ_EACH);
             let named =
                 self.columns_named((&phrases, !added.is_empty() && !is_idle, read), base, query, (target, partners))?;
-            self.joinable(session, named, query, target, partners)?
+            let mut named = self.joinable(session, named, query, target, partners)?;
+            // Who names a table wants no other one.
+            let mut ids = turn.of(Role::Table).filter_map(|span| span.value.as_deref()).peekable();
+            if ids.peek().is_some() {
+                let ids: Vec<&str> = ids.collect();
+                named.retain(|named| ids.contains(&named.table.as_str()));
+            }
+            named
         } else {
             Vec::new()
         };

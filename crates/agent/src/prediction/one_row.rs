@@ -33,7 +33,8 @@ impl Agent<'_> {
         let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         let columns = &query.entry.profile.columns;
-        let target = target_said(turn, text, columns).filter(|_| predicts).map(|place| columns[place].name.as_str());
+        let is_for_it = signals.intention.label == Intention::Prediction;
+        let target = target_said(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let is_total = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
         let in_doubt = first.preconditions.iter().any(|part| !part.met);

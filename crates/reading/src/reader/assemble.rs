@@ -82,6 +82,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
         assembler.round(words, *decimals);
     }
     assembler.guesses();
+    assembler.named_in_vain();
     let not_applied = assembler.leftovers();
     let Assembler { layout, remarks, .. } = assembler;
     Assembly { plan: layout.plan(), tables, not_applied, remarks }
@@ -256,6 +257,26 @@ impl<'a> Assembler<'a> {
             if let Some((said, own)) = column.and_then(|column| Unit::other_than(column, &span.words)) {
                 let reason = format!("it is computed in {own}");
                 self.not_applied.push(NotApplied { words: said, reason });
+            }
+        }
+    }
+
+    /// Columns that are named where only some are shown or figures computed, and that are none of them and compared with nothing: "the survivors,
+    /// name and age only" read as columns.
+    fn named_in_vain(&mut self) {
+        let narrows = |span: &Span| matches!(span.role, Role::Show | Role::Measure | Role::Group);
+        if !self.reading.spans.iter().any(narrows) {
+            return;
+        }
+        for (_, span) in self.spans(Role::Column) {
+            let Some(column) = span.column() else { continue };
+            let known = &self.schema.columns[column];
+            let uses = |other: &Span| {
+                other.role != Role::Column && other.columns.iter().chain(&other.second).any(|other| *other == column)
+            };
+            if known.used.is_empty() && known.is_named(&span.words) && !self.reading.spans.iter().any(uses) {
+                let reason = format!("`{}` is neither shown nor compared with anything", known.name);
+                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
             }
         }
     }
