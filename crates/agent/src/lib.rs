@@ -31,6 +31,7 @@ mod task;
 pub mod trace;
 mod turn;
 mod turn_effect;
+mod wanted_columns;
 mod wanted_table;
 mod weighed;
 

@@ -4,7 +4,7 @@
 //! searches found, by their names, the columns that are wanted, and the keys they share. The turn is then read again over the columns of both.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::Agent;
 use super::doubts::doubts;
@@ -309,7 +309,9 @@ impl Agent<'_> {
         let mut remarks: Vec<String> = Vec::new();
         // All tables that fit were appended at once.
         let mut appended = false;
-        for wish in &reading.assembly.tables {
+        let mut wishes: VecDeque<TableWish> = reading.assembly.tables.iter().cloned().collect();
+        while let Some(wish) = wishes.pop_front() {
+            let wish = &wish;
             let is_there =
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
             // Who names the table at hand wants no other one.
@@ -322,10 +324,10 @@ impl Agent<'_> {
             let by_words = &self.found_for(wish)?;
             let found = match wish.how {
                 How::Source => self.other_source(session, &plan, (wish, by_words), text)?,
-                How::Semi | How::Anti => self.to_join((wish, by_words), at_hand, text, partners)?,
+                How::Semi | How::Anti => self.to_join(session, &plan, (wish, by_words), at_hand, text, partners)?,
                 How::Join | How::Union => {
                     let joined = TableWish { how: How::Join, ..wish.clone() };
-                    let join = || self.to_join((&joined, by_words), at_hand, text, partners);
+                    let join = || self.to_join(session, &plan, (&joined, by_words), at_hand, text, partners);
                     let append = || self.to_append(session, &plan, (wish, by_words), text, supplements);
                     let (first, other) = match wish.how {
                         How::Union => (append()?, &join as &dyn Fn() -> Result<Option<Chosen>>),
@@ -340,7 +342,7 @@ impl Agent<'_> {
                     }
                 }
             };
-            let Some(Chosen { table, next, not_applied: lost, .. }) = found else {
+            let Some(Chosen { table, next, not_applied: lost, left, .. }) = found else {
                 let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
                 let reason = match &wish.id {
                     Some(id) if at_hand.is_some() => format!("no column of `{id}` has values of the rows at hand"),
@@ -357,6 +359,9 @@ impl Agent<'_> {
                 continue;
             }
             not_applied.extend(lost);
+            if !left.is_empty() {
+                wishes.push_front(TableWish { wanted: left, ..wish.clone() });
+            }
             tables_chosen.push(table.clone());
             appended |=
                 matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(union) if union.others.len() > 1));

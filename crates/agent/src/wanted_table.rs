@@ -7,7 +7,9 @@ use super::Agent;
 use super::known_columns::AtHand;
 use super::scored::Scored;
 use super::tables::is_any_held;
+use super::wanted_columns::Partner;
 use super::weighed::names_table;
+use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{SOURCE_COLUMN, requested_columns};
 use crate::session::Session;
@@ -20,7 +22,9 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_reading::reader::{How, NotApplied, TableWish};
 use lakeward_search::candidates::Relevance;
+use lakeward_operate::relation_columns;
 use lakeward_search::composite::{self, CompositeOptions};
+use lakeward_search::correlate::KeyPair;
 use lakeward_search::join::{self, JoinOptions};
 use lakeward_search::union::{self, UnionOptions};
 use lakeward_search::{Candidate, JoinAnswer, QueryColumn, QueryTable, UnionAnswer};
@@ -87,6 +91,8 @@ pub(super) struct Chosen {
     pub(super) fit: f64,
     /// What was wanted of it and is not there.
     pub(super) not_applied: Vec<NotApplied>,
+    /// Words for columns that another table has to be found for.
+    pub(super) left: Vec<String>,
 }
 
 impl Agent<'_> {
@@ -96,11 +102,14 @@ impl Agent<'_> {
     /// A damaged index.
     pub(super) fn to_join(
         &self,
+        session: &Session,
+        plan: &Plan,
         (wish, found): (&TableWish, &Found),
         at_hand: Option<AtHand<'_>>,
         text: &str,
         partners: &[Scored],
     ) -> Result<Option<Chosen>> {
+        let least = self.ranking.fit.least_containment;
         let (mut by_keys, mut named) = (BTreeMap::new(), None);
         if let Some(AtHand { table, .. }) = at_hand {
             by_keys = self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?;
@@ -108,52 +117,23 @@ impl Agent<'_> {
                 named = Some(self.joined_with(id, &wish.keys, table)?);
             }
         }
-        let partners: Vec<&Candidate> = match &named {
-            Some(named) => named.iter().collect(),
-            None => partners.iter().map(|scored| &scored.candidate).collect(),
+        let by_columns = match at_hand {
+            Some(AtHand { table, .. }) if wish.id.is_none() && wish.words.is_empty() && wish.how == How::Join => {
+                self.with_wanted(plan, (wish, text), (table, partners), &by_keys)?
+            }
+            _ => None,
         };
-        let wanted = wanted_of(wish, &partners);
-        let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
-        let answer_of = |candidate: &Candidate| {
-            let answer = by_keys.get(candidate.dataset.id().as_str()).or(candidate.join.as_ref())?;
-            let enough = answer.containment >= self.ranking.fit.least_containment || is_named(candidate);
-            enough.then(|| answer.clone())
+        let found = match (by_columns, &named) {
+            (Some(found), _) => Some(found),
+            (None, Some(named)) => described((wish, found), text, &by_keys, named.iter().collect(), least),
+            (None, None) => {
+                let partners = partners.iter().map(|scored| &scored.candidate).collect();
+                described((wish, found), text, &by_keys, partners, least)
+            }
         };
-        // What is wanted decides, unless a table is named by its id.
-        let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
-        let has_wanted =
-            |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?)));
-        let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
-        let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
-        for candidate in partners {
-            let Some(answer) = answer_of(candidate) else { continue };
-            let found_columns = wanted_columns(candidate, &wanted, &answer);
-            if has(&found_columns) < most && !is_named(candidate) {
-                continue;
-            }
-            let (fit, columns) = found_columns;
-            let named = named_by(candidate, wish, text);
-            let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
-            if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
-                continue;
-            }
-            // A table that nobody named is chosen for what it has.
-            if named < LEAST_PARTNER && !wanted.is_empty() && columns.is_empty() {
-                continue;
-            }
-            let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
-            let repeats = match answer.fan_out {
-                // Several keys are named, and on those that it has its rows are many for one.
-                fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => WITHOUT_KEYS,
-                fan_out => REPEATS * fan_out.max(1.0).log10().min(1.0),
-            };
-            let keys = share_of_keys(candidate, &wish.keys) + f64::from(u8::from(has_keys));
-            let score = NAME * named + fit + by_words + keys + answer.score - repeats;
-            if best.as_ref().is_none_or(|(known, ..)| score > *known) {
-                best = Some((score, candidate, answer, columns));
-            }
-        }
-        let Some((_, candidate, answer, columns)) = best else { return Ok(None) };
+        let Some(Partner { candidate, answer, columns, is_count, mut not_applied, left }) = found else {
+            return Ok(None);
+        };
         let mut on: Vec<JoinKey> = answer
             .on
             .iter()
@@ -168,7 +148,6 @@ impl Agent<'_> {
         }
         let own: Vec<&QueryColumn> = at_hand.iter().flat_map(|at_hand| &at_hand.table.columns).collect();
         let theirs = candidate.dataset.columns();
-        let mut not_applied = Vec::new();
         // Keys that are named; and where one key repeats rows, what else is the same in both.
         let is_key = |column: &&&QueryColumn| wish.keys.contains(&column.profile.name);
         let mut further: Vec<&&QueryColumn> = own.iter().filter(is_key).collect();
@@ -200,6 +179,17 @@ impl Agent<'_> {
                 not_applied.push(NotApplied { words: name.clone(), reason });
             }
         }
+        let table = answer.table.clone();
+        if is_count && let [column] = &columns[..] {
+            let pair = |key: JoinKey| KeyPair { query_column: key.left, column: key.right };
+            let on: Vec<KeyPair> = on.into_iter().map(pair).collect();
+            let taken = relation_columns(self.connected(session)?, &plan.relation)?;
+            let taken: Vec<String> = taken.into_iter().map(|column| column.name).collect();
+            let name = free_name((&table, Aggregate::Count.named(column)), &on, &taken);
+            let added = Added { table: &table, column, on: &on, name: &name };
+            let (step, _) = one_row_join(theirs, &added, Aggregate::Count);
+            return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, left }));
+        }
         let kind = match wish.how {
             How::Semi => JoinKind::Semi,
             How::Anti => JoinKind::Anti,
@@ -211,9 +201,9 @@ impl Agent<'_> {
         }
         let columns = if kind == JoinKind::Left { columns } else { Vec::new() };
         let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
-        let with = Relation::of(Input::Table(answer.table.clone()));
+        let with = Relation::of(Input::Table(table.clone()));
         let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
-        Ok(Some(Chosen { table: answer.table.clone(), next, fit: answer.containment, not_applied }))
+        Ok(Some(Chosen { table, next, fit: answer.containment, not_applied, left }))
     }
 
     /// The partner that has the columns which a request wants at the grain that it names, as in "the population for each country and
@@ -241,7 +231,7 @@ impl Agent<'_> {
     }
 
     /// The table of an id, as it is best joined with `table`, on a column of `keys` where they are named; `None` where no values meet.
-    fn joined_with(&self, id: &str, keys: &[String], table: &QueryTable) -> Result<Option<Candidate>> {
+    pub(super) fn joined_with(&self, id: &str, keys: &[String], table: &QueryTable) -> Result<Option<Candidate>> {
         let own = &table.entry.profile.columns;
         let places: Vec<usize> = (0..own.len()).filter(|&place| keys.contains(&own[place].name)).collect();
         let partner = self.index.find(id)?;
@@ -355,7 +345,7 @@ impl Agent<'_> {
         let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
         let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
         let step = Step::Union(Union { others, keep_extra: false, source_column });
-        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), fit, not_applied: Vec::new() }))
+        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), fit, not_applied: Vec::new(), left: Vec::new() }))
     }
 
     /// The table to work on instead, with the names that the plan knows; `None` where none fits.
@@ -373,8 +363,66 @@ impl Agent<'_> {
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
-        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new() }))
+        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new(), left: Vec::new() }))
     }
+}
+
+/// The partner that words describe best: by its name, the columns that are wanted, and what a search for the words finds.
+fn described(
+    (wish, found): (&TableWish, &Found),
+    text: &str,
+    by_keys: &BTreeMap<String, JoinAnswer>,
+    partners: Vec<&Candidate>,
+    least_containment: f64,
+) -> Option<Partner> {
+    let wanted = wanted_of(wish, &partners);
+    let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
+    let answer_of = |candidate: &Candidate| {
+        let answer = by_keys.get(candidate.dataset.id().as_str()).or(candidate.join.as_ref())?;
+        let enough = answer.containment >= least_containment || is_named(candidate);
+        enough.then(|| answer.clone())
+    };
+    // What is wanted decides, unless a table is named by its id.
+    let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
+    let has_wanted = |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?)));
+    let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
+    let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
+    for candidate in partners {
+        let Some(answer) = answer_of(candidate) else { continue };
+        let found_columns = wanted_columns(candidate, &wanted, &answer);
+        if has(&found_columns) < most && !is_named(candidate) {
+            continue;
+        }
+        let (fit, columns) = found_columns;
+        let named = named_by(candidate, wish, text);
+        let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
+        if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
+            continue;
+        }
+        // A table that nobody named is chosen for what it has.
+        if named < LEAST_PARTNER && !wanted.is_empty() && columns.is_empty() {
+            continue;
+        }
+        let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
+        let repeats = match answer.fan_out {
+            // Several keys are named, and on those that it has its rows are many for one.
+            fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => WITHOUT_KEYS,
+            fan_out => REPEATS * fan_out.max(1.0).log10().min(1.0),
+        };
+        let keys = share_of_keys(candidate, &wish.keys) + f64::from(u8::from(has_keys));
+        let score = NAME * named + fit + by_words + keys + answer.score - repeats;
+        if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+            best = Some((score, candidate, answer, columns));
+        }
+    }
+    best.map(|(_, candidate, answer, columns)| Partner {
+        candidate: candidate.clone(),
+        answer,
+        columns,
+        is_count: false,
+        not_applied: Vec::new(),
+        left: Vec::new(),
+    })
 }
 
 /// The columns at hand that a request names as keys: those that were read so, where that is one at most all that it speaks of, that may be one,

@@ -10,8 +10,8 @@ mod phrases;
 
 use std::time::Duration;
 
-pub(super) use self::named::PLAINLY;
-use self::named::{Named, READ, READ_EACH};
+pub(super) use self::named::{LEAST_COUNTED, Named, PLAINLY};
+use self::named::{READ, READ_EACH};
 use self::phrases::phrases;
 pub(super) use self::phrases::unexplained;
 use super::Agent;

@@ -44,18 +44,20 @@ const REPEATS: f64 = -0.1;
 /// A number of things is a number of rows only of a table that answers the words nearly as well as the best of the lake.
 const COUNTED: f64 = 0.7;
 /// Rows a key, on average, that are worth counting.
-const LEAST_COUNTED: f64 = 1.5;
+pub(crate) const LEAST_COUNTED: f64 = 1.5;
 
 /// A column that words name.
-pub(super) struct Named {
-    pub(super) table: String,
-    pub(super) column: String,
+pub(crate) struct Named {
+    pub(crate) table: String,
+    pub(crate) column: String,
     place: ColumnRef,
-    pub(super) score: f64,
+    pub(crate) score: f64,
+    /// The phrase that it answers best, by its place.
+    pub(crate) phrase: usize,
     /// What several rows of a key become, as the words say it.
-    aggregate: Aggregate,
-    /// The keys, where what is indexed of both tables shares too few to compare them.
-    on: Option<Vec<KeyPair>>,
+    pub(crate) aggregate: Aggregate,
+    /// The keys, where no target is compared, or what is indexed of both tables shares too few for that.
+    pub(crate) on: Option<Vec<KeyPair>>,
 }
 
 /// The left join that adds a column of a table under a name.
@@ -97,7 +99,7 @@ impl Agent<'_> {
     /// The columns of tables that share keys with the table at hand which one of the `phrases` names, best first: what is wanted of other tables
     /// `elsewhere`, else better than it names a column at hand. Columns called as a key at hand, or with a single value, are none. For each phrase the
     /// texts of `read` columns are read as sentences.
-    pub(super) fn columns_named(
+    pub(crate) fn columns_named(
         &self,
         (phrases, elsewhere, read): (&[String], bool, usize),
         base: &Base<'_>,
@@ -127,7 +129,7 @@ impl Agent<'_> {
         among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
         let mut best: HashMap<ColumnRef, Named> = HashMap::new();
-        for phrase in phrases {
+        for (number, phrase) in phrases.iter().enumerate() {
             let mut own_score = 0.0f64;
             let answers = column_search::search_among(self.index, self.embedder, phrase, &options, (&among, read))?;
             for answer in answers.iter().filter(|_| !elsewhere) {
@@ -135,7 +137,7 @@ impl Agent<'_> {
                     own_score = own_score.max(answer.score);
                 }
             }
-            let rows = self.rows_counted(phrase, &answers, (own, &key_names))?;
+            let rows = self.rows_counted((number, phrase), &answers, (own, &key_names))?;
             best.extend(rows.into_iter().map(|named| (named.place, named)));
             for answer in answers {
                 if answer.distinct < 2 {
@@ -148,7 +150,7 @@ impl Agent<'_> {
                 let Some(place) = self.place_of(&answer)? else { continue };
                 let aggregate = Aggregate::said(phrase, answer.logical).unwrap_or_default();
                 let (table, column, score) = (answer.table, answer.column, answer.score);
-                let named = Named { table, column, place, score, aggregate, on: None };
+                let named = Named { table, column, place, score, phrase: number, aggregate, on: None };
                 match best.get(&place) {
                     Some(known) if known.score >= score => {}
                     _ => drop(best.insert(place, named)),
@@ -164,7 +166,7 @@ impl Agent<'_> {
     /// The rows of the table that a number of things is asked of, if one row of it is one of them, counted by a column that all have.
     fn rows_counted(
         &self,
-        phrase: &str,
+        (number, phrase): (usize, &str),
         answers: &[ColumnAnswer],
         (own, key_names): (Option<&str>, &[&str]),
     ) -> Result<Option<Named>> {
@@ -200,7 +202,7 @@ impl Agent<'_> {
         let Some(place) = self.place_of(answer)? else { return Ok(None) };
         let score = others().map(|answer| answer.score).fold(0.0, f64::max);
         let (table, column) = (answer.table.clone(), answer.column.clone());
-        Ok(Some(Named { table, column, place, score, aggregate: Aggregate::Count, on: None }))
+        Ok(Some(Named { table, column, place, score, phrase: number, aggregate: Aggregate::Count, on: None }))
     }
 
     fn place_of(&self, answer: &ColumnAnswer) -> Result<Option<ColumnRef>> {
@@ -213,7 +215,7 @@ impl Agent<'_> {
     }
 
     /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.
-    pub(super) fn joinable(
+    pub(crate) fn joinable(
         &self,
         session: &Session,
         named: Vec<Named>,

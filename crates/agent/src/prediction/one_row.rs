@@ -7,7 +7,7 @@ use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{Base, unmet};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Join, JoinKind, Plan, Step};
+use lakeward_core::plan::{Join, JoinKey, JoinKind, Plan, Step};
 use lakeward_core::request::{Input, Intention, Signals};
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{Role, TurnReading};
@@ -44,7 +44,7 @@ impl Agent<'_> {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
         } else {
             let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
-            match self.at_one_row(session, &plan, &added.join(" ")) {
+            match self.at_one_row(session, (&base.plan, &plan), &added.join(" ")) {
                 Ok(None) => return Ok(Vec::new()),
                 Ok(Some((at_one_row, became))) => {
                     (first.runnable, first.sql) = (Some(at_one_row), None);
@@ -60,47 +60,67 @@ impl Agent<'_> {
         Ok(Vec::new())
     }
 
-    /// `plan` with the last join of a whole table at one row a key, where as it stands that repeats rows of the table, and what each column
-    /// becomes, as `words` say it; `None` where it repeats none.
+    /// `plan` with every join of a whole table that `base` has not at one row a key, where as it stands that repeats rows, and what each column
+    /// becomes, as `words` say it; `None` where none repeats any.
     ///
     /// # Errors
     /// Those of previewing the plan.
-    fn at_one_row(&self, session: &Session, plan: &Plan, words: &str) -> Result<Option<(Plan, Vec<String>)>> {
-        let steps = &plan.relation.steps;
+    fn at_one_row(
+        &self,
+        session: &Session,
+        (base, plan): (&Plan, &Plan),
+        words: &str,
+    ) -> Result<Option<(Plan, Vec<String>)>> {
         let whole = |step: &Step| {
             let Step::Join(Join { kind: JoinKind::Left | JoinKind::Inner, with, .. }) = step else { return None };
             let Input::Table(table) = &with.source else { return None };
-            with.steps.is_empty().then(|| table.clone())
+            (with.steps.is_empty() && !base.relation.steps.contains(step)).then(|| table.clone())
         };
-        let found = steps.iter().enumerate().rev().find_map(|(place, step)| Some((place, whole(step)?)));
-        let Some((place, ref table)) = found else { return Ok(None) };
-        let Step::Join(join) = &steps[place] else { return Ok(None) };
         let context = self.connected(session)?;
         let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let first = |count: usize| {
-            let mut first = plan.clone();
-            first.relation.steps.truncate(count);
-            first
-        };
-        let mut base = first(place);
-        let rows = plan_preview(context, &base, &limits)?.rows_out;
-        if plan_preview(context, &first(place + 1), &limits)?.rows_out <= rows {
-            return Ok(None);
+        let rows_of = |plan: &Plan| Ok::<u64, Error>(plan_preview(context, plan, &limits)?.rows_out);
+        let mut made = Plan::of(plan.relation.source.clone());
+        let mut became = Vec::new();
+        for step in &plan.relation.steps {
+            let (Some(table), Step::Join(join)) = (whole(step), step) else {
+                made = made.then(step.clone());
+                continue;
+            };
+            let rows = rows_of(&made)?;
+            let with = made.clone().then(step.clone());
+            if rows_of(&with)? <= rows {
+                made = with;
+                continue;
+            }
+            made = self.joined_at_one_row(session, made, (&table, join), words, &mut became)?;
+            if rows_of(&made)? != rows {
+                return Err(Error::Usage("its join would repeat rows".into()));
+            }
         }
-        let Join { on, columns, .. } = join;
-        let pair =
-            |key: &lakeward_core::plan::JoinKey| KeyPair { query_column: key.left.clone(), column: key.right.clone() };
-        let on: Vec<KeyPair> = on.iter().map(pair).collect();
+        Ok((!became.is_empty()).then_some((made, became)))
+    }
+
+    /// `plan` with the columns that `join` adds of `table`, each at one row a key; adds to `became` what each becomes.
+    fn joined_at_one_row(
+        &self,
+        session: &Session,
+        mut plan: Plan,
+        (table, join): (&str, &Join),
+        words: &str,
+        became: &mut Vec<String>,
+    ) -> Result<Plan> {
+        let pair = |key: &JoinKey| KeyPair { query_column: key.left.clone(), column: key.right.clone() };
+        let on: Vec<KeyPair> = join.on.iter().map(pair).collect();
         let entry = self.index.table(self.index.find(table)?)?;
         let profile = &entry.profile.columns;
         let all = || {
             profile.iter().map(|column| column.name.clone()).filter(|name| !on.iter().any(|pair| pair.column == *name))
         };
-        let wanted: Vec<String> = match columns.is_empty() {
+        let wanted: Vec<String> = match join.columns.is_empty() {
             true => all().collect(),
-            false => columns.iter().map(|kept| kept.column.clone()).collect(),
+            false => join.columns.iter().map(|kept| kept.column.clone()).collect(),
         };
-        let (mut became, mut is_counted) = (Vec::new(), false);
+        let mut is_counted = false;
         for column in &wanted {
             let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
             let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
@@ -108,17 +128,13 @@ impl Agent<'_> {
             if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
                 continue;
             }
-            let taken: Vec<String> =
-                relation_columns(context, &base.relation)?.into_iter().map(|column| column.name).collect();
+            let taken = relation_columns(self.connected(session)?, &plan.relation)?;
+            let taken: Vec<String> = taken.into_iter().map(|column| column.name).collect();
             let name = free_name((table, said.named(column)), &on, &taken);
             let (step, word) = one_row_join(profile, &Added { table, column, on: &on, name: &name }, said);
-            base = base.then(step);
+            plan = plan.then(step);
             became.push(format!("`{name}` the {word}"));
         }
-        if plan_preview(context, &base, &limits)?.rows_out != rows {
-            return Err(Error::Usage("its join would repeat rows".into()));
-        }
-        base.relation.steps.extend_from_slice(&steps[place + 1..]);
-        Ok(Some((base, became)))
+        Ok(plan)
     }
 }

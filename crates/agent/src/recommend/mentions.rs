@@ -61,6 +61,12 @@ impl Phrases {
         Self { runs, parts }
     }
 
+    /// Whether a run of its words is this name.
+    pub fn spell(&self, name: &str) -> bool {
+        let name = NameParts::of(name);
+        self.parts.iter().any(|run| name.likeness(run) >= 1.0)
+    }
+
     /// The columns that are mentioned, each once, by its best run; in the order in which they are mentioned.
     pub fn columns(&self, columns: &[ColumnProfile]) -> Vec<Mention> {
         let mut mentions: Vec<Mention> = Vec::new();
