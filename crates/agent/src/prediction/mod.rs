@@ -41,6 +41,8 @@ const WITHIN: Duration = Duration::from_secs(6);
 const SURE: f64 = 0.6;
 /// From this probability words that the table at hand does not explain may name features.
 const SUSPECTED: f64 = 0.2;
+/// An operation of this certainty, if it is no join, is no wish for columns of other tables.
+const SURELY_OTHER: f64 = 0.9;
 /// What a turn for a prediction is answered with.
 struct Predicted {
     /// The operation to go first.
@@ -164,8 +166,11 @@ impl Agent<'_> {
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
+        // What is read over the rows at hand and in doubt may be a wish for other tables, unless it surely is none.
+        let other_kind = !is_join && signals.operation.confidence >= SURELY_OTHER;
+        let suspected = doubtful && probability >= SUSPECTED && !other_kind;
         if wants_rows
-            || !(is_first || asks || is_idle || doubtful && probability >= SUSPECTED)
+            || !(is_first || asks || is_idle || suspected)
             || !is_own
             || matches!(base.plan.relation.source, Input::Step(_))
         {
@@ -207,8 +212,11 @@ impl Agent<'_> {
         };
         let brings_best = |wished: &RankedOperation| joins(wished) && brings(wished, &named);
         if !wished.is_some_and(brings_best)
-            && let Some(found) = self.add_named(session, &named, base, query, target)?
+            && let Some(mut found) = self.add_named(session, &named, base, query, target)?
         {
+            if !(is_first || asks || is_idle) {
+                found.operation.preconditions.push(unmet("that columns of other tables are wanted is guessed"));
+            }
             return Ok(Some(found));
         }
         let Some(target) = target else {
