@@ -203,13 +203,6 @@ impl Agent<'_> {
         let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
         self.note_ids(text, plan, &mut turn)?;
         corrected(&mut turn);
-        if std::env::var_os("SPANS").is_some() {
-            eprintln!("ACTS {:?} certainty {:.2}", turn.acts, turn.certainty());
-            for span in &turn.spans {
-                let names: Vec<&str> = span.columns.iter().filter_map(|c| schema.columns.get(*c)).map(|c| c.name.as_str()).collect();
-                eprintln!("SPAN {:?} {:?} {:?} op {:?} val {:?} fn {:?} how {:?} conf {:.2}", span.role, span.words, names, span.operator, span.value, span.function, span.how, span.confidence);
-            }
-        }
         let mut assembly = assemble(&turn, &schema, plan);
         // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
         let lacks_column = |made: &Assembly| {
@@ -276,7 +269,8 @@ impl Agent<'_> {
         for (bytes, id) in ids_in(self.index, text, plan)? {
             // "KPHX, KSEA and KCLT" are wanted in one way.
             let between = before.and_then(|(end, how)| Some((text.get(end..bytes.start)?, how)));
-            let listed = between.filter(|(between, _)| words(between).all(|word| is_function_word(&word.to_lowercase())));
+            let listed =
+                between.filter(|(between, _)| words(between).all(|word| is_function_word(&word.to_lowercase())));
             let touches = |span: &Span| span.bytes.start < bytes.end && bytes.start < span.bytes.end;
             let read = turn.spans.iter().find(|span| touches(span) && span.role == Role::Table);
             let near = read.or_else(|| turn.spans.iter().find(|span| span.role == Role::Table));

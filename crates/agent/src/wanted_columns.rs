@@ -13,7 +13,8 @@ use lakeward_core::plan::Plan;
 use lakeward_reading::reader::{NotApplied, TableWish};
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
-/// What the score of a column is multiplied by that is called as one at hand, and of one whose name the request spells out.
+/// What the score of a column is multiplied by that is called as one at hand, and of one whose name the request spells out where that is no
+/// ordinary word (`2010`, `iso_a3`).
 const AT_HAND: f64 = 0.7;
 const SPELT: f64 = 1.2;
 /// The same of a table that has all keys which are named.
@@ -57,12 +58,12 @@ impl Agent<'_> {
         let base = Base { plan: plan.clone(), entry: &query.entry };
         let mut named = self.columns_named((&wish.wanted, true, READ), &base, query, (None, partners))?;
         let (own, spelt) = (&query.entry.profile.columns, Phrases::of(text));
-        for column in &mut named {
-            if own.iter().any(|own| own.name.eq_ignore_ascii_case(&column.column)) {
-                column.score *= AT_HAND;
+        for named in &mut named {
+            if own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column)) {
+                named.score *= AT_HAND;
             }
-            if column.column.contains(|c: char| c.is_ascii_digit() || c == '_') && spelt.spell(&column.column) {
-                column.score *= SPELT;
+            if named.column.contains(|c: char| c.is_ascii_digit() || c == '_') && spelt.spell(&named.column) {
+                named.score *= SPELT;
             }
         }
         named.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -82,7 +83,8 @@ impl Agent<'_> {
         tables.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut best, mut looked_at): (Option<(f64, Partner)>, usize) = (None, 0);
         for (_, table) in tables {
-            let known = partners.iter().map(|scored| &scored.candidate).find(|known| known.dataset.id().as_str() == table);
+            let known =
+                partners.iter().map(|scored| &scored.candidate).find(|known| known.dataset.id().as_str() == table);
             let candidate = match known.filter(|known| known.join.is_some()) {
                 Some(known) => known.clone(),
                 None if looked_at == LOOKED_AT => continue,

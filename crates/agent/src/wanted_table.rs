@@ -20,9 +20,9 @@ use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, n
 use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
+use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{How, NotApplied, TableWish};
 use lakeward_search::candidates::Relevance;
-use lakeward_operate::relation_columns;
 use lakeward_search::composite::{self, CompositeOptions};
 use lakeward_search::correlate::KeyPair;
 use lakeward_search::join::{self, JoinOptions};
@@ -345,7 +345,13 @@ impl Agent<'_> {
         let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
         let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
         let step = Step::Union(Union { others, keep_extra: false, source_column });
-        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), fit, not_applied: Vec::new(), left: Vec::new() }))
+        Ok(Some(Chosen {
+            table: first,
+            next: Next::Step(Box::new(step)),
+            fit,
+            not_applied: Vec::new(),
+            left: Vec::new(),
+        }))
     }
 
     /// The table to work on instead, with the names that the plan knows; `None` where none fits.

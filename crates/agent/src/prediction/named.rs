@@ -43,6 +43,8 @@ const SHARED: f64 = 0.1;
 const REPEATS: f64 = -0.1;
 /// A number of things is a number of rows only of a table that answers the words nearly as well as the best of the lake.
 const COUNTED: f64 = 0.7;
+/// What a column of numbers of such a table is called this much like, in 0..=1, is counted in it: people in `population`.
+const ALIKE: f64 = 0.42;
 /// Rows a key, on average, that are worth counting.
 pub(crate) const LEAST_COUNTED: f64 = 1.5;
 
@@ -185,7 +187,11 @@ impl Agent<'_> {
         said.retain(|stem| !term.contains(stem));
         let is_key = |name: &str| key_names.iter().any(|key| key.eq_ignore_ascii_case(name));
         let mut is_said = |answer: &ColumnAnswer| stems(&answer.column).iter().any(|stem| said.contains(stem));
-        if others().any(|answer| answer.logical.is_numeric() && !is_key(&answer.column) && is_said(answer)) {
+        let is_number = |answer: &&ColumnAnswer| answer.logical.is_numeric() && !is_key(&answer.column);
+        let mut says = |answer: &ColumnAnswer| {
+            is_said(answer) || answer.features.likeness >= ALIKE && answer.features.table >= COUNTED
+        };
+        if others().filter(is_number).any(|answer| says(answer)) {
             return Ok(None);
         }
         let by_table = |a: &&ColumnAnswer, b: &&ColumnAnswer| a.features.table.total_cmp(&b.features.table);

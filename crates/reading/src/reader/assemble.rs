@@ -275,9 +275,8 @@ impl<'a> Assembler<'a> {
             if !known.used.is_empty() || known.of_result || self.reading.spans.iter().any(uses) {
                 continue;
             }
-            let read = self.reading.of(Role::Column).find(|span| {
-                span.column() == Some(column) && known.is_named(&span.words)
-            });
+            let read =
+                self.reading.of(Role::Column).find(|span| span.column() == Some(column) && known.is_named(&span.words));
             let Some(words) = read.map(|span| span.words.clone()).or_else(|| self.spelt_unread(&known.name)) else {
                 continue;
             };
@@ -294,7 +293,8 @@ impl<'a> Assembler<'a> {
         let at = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
         let is_read = |word: &&str| self.reading.spans.iter().any(|span| span.bytes.contains(&at(word)));
         let is_name = |run: &&[&str]| {
-            run.iter().zip(&wanted).all(|(said, word)| said.to_lowercase() == *word) && !run.iter().any(|word| is_read(word))
+            run.iter().zip(&wanted).all(|(said, word)| said.to_lowercase() == *word)
+                && !run.iter().any(|word| is_read(word))
         };
         let run = typed.windows(wanted.len().max(1)).find(is_name)?;
         (!wanted.is_empty() && !wanted.iter().all(|word| is_function_word(word))).then(|| run.join(" "))
