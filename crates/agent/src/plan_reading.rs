@@ -310,8 +310,10 @@ impl Agent<'_> {
         let mut remarks: Vec<String> = Vec::new();
         // All tables that fit were appended at once.
         let mut appended = false;
-        let mut wishes: VecDeque<TableWish> = reading.assembly.tables.iter().cloned().collect();
-        while let Some(wish) = wishes.pop_front() {
+        // The second part: whether it is what another table did not answer.
+        let mut wishes: VecDeque<(TableWish, bool)> =
+            reading.assembly.tables.iter().map(|wish| (wish.clone(), false)).collect();
+        while let Some((wish, is_rest)) = wishes.pop_front() {
             let wish = &wish;
             let is_there =
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
@@ -343,6 +345,8 @@ impl Agent<'_> {
                     }
                 }
             };
+            // Nor is a guess made for that.
+            let found = found.filter(|found| !is_rest || found.not_applied.is_empty());
             let Some(Chosen { table, next, not_applied: lost, left, .. }) = found else {
                 let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
                 let reason = match &wish.id {
@@ -361,7 +365,7 @@ impl Agent<'_> {
             }
             not_applied.extend(lost);
             if !left.is_empty() {
-                wishes.push_front(TableWish { wanted: left, ..wish.clone() });
+                wishes.push_front((TableWish { wanted: left, ..wish.clone() }, true));
             }
             tables_chosen.push(table.clone());
             appended |=

@@ -31,6 +31,11 @@ impl Scored {
         self.utilities[0]
     }
 
+    /// Whether columns are wanted and most of them are not called like one of its own.
+    pub(super) fn lacks_columns(&self) -> bool {
+        self.fit.constraints.iter().any(|(name, check)| name == "columns" && !check.met)
+    }
+
     pub(super) fn id(&self) -> &str {
         self.candidate.dataset.id().as_str()
     }

@@ -186,7 +186,10 @@ impl Agent<'_> {
         };
         let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &wanted, &self.ranking));
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
-        let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
+        let found_input = base.as_ref().map(|base| base.plan.relation.source.clone());
+        let input = working.as_ref().or(found_input.as_ref());
+        let at_hand = input.zip(base_query).map(|(input, table)| AtHand { input, table });
+        let lacks = working.is_none() && best_table(scored).is_some_and(Scored::lacks_columns);
         // Where the words name a grain, only the partner that has it.
         let has_grain = |candidate: &Candidate| {
             let known = partners.iter().filter(|scored| scored.id() == candidate.dataset.id().as_str());
@@ -214,6 +217,7 @@ impl Agent<'_> {
                 !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
             match working {
                 Some(_) => !combines,
+                None if lacks && wished.kind == OperationKind::Join => wished.runnable.is_some(),
                 None => wished.runnable.is_some() && (reading.by_model || is_of_kind(wished.kind, kind.label)),
             }
         });
@@ -247,10 +251,9 @@ impl Agent<'_> {
         let mut operations = next_operations::rank(&situation);
         if let (Some(base), Some(table)) = (&situation.base, base_query) {
             let wished = situation.wished.as_ref();
-            let is_guess = kind.label == OperationKind::Join
-                && kind.confidence >= SURE_TO_COMBINE
-                && at_grain.is_none()
-                && !wished.is_some_and(|wished| wished.kind.combines());
+            let is_surely_join = kind.label == OperationKind::Join && kind.confidence >= SURE_TO_COMBINE;
+            let is_guess =
+                (is_surely_join || lacks) && at_grain.is_none() && !wished.is_some_and(|wished| wished.kind.combines());
             let joining = Joining { base, table, is_at_hand: working.is_some(), wished, partners, is_guess };
             let turns = (over.map_or(&reading.turn, |over| &over.turn), &reading.turn);
             notes.extend(self.put_joins(session, (signals, text), &joining, turns, &mut operations)?);

@@ -109,6 +109,9 @@ impl Agent<'_> {
                 true => chosen[..1].to_vec(),
                 false => chosen.into_iter().filter(|named| named.aggregate != Aggregate::Count).collect(),
             };
+            // Guesses are made where nothing else is wanted.
+            let plain: Vec<&Named> = chosen.iter().filter(|named| named.score >= PLAIN).copied().collect();
+            let chosen = if plain.is_empty() { chosen } else { plain };
             if chosen.is_empty() {
                 continue;
             }

@@ -58,10 +58,10 @@ const GRAIN_DEPTH: usize = 20;
 const UNION_DEPTH: usize = 60;
 
 /// Tables with their scores as shares of the best one's.
-pub(super) type Found = BTreeMap<String, f64>;
+pub(crate) type Found = BTreeMap<String, f64>;
 
 /// What a chosen table does to a plan.
-pub(super) enum Next {
+pub(crate) enum Next {
     Step(Box<Step>),
     Source(Input, Vec<(String, String)>),
 }
@@ -82,7 +82,7 @@ pub(super) fn replaced_source(plan: &Plan, source: Input, renames: Vec<(String, 
 }
 
 /// A table that was chosen.
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     /// Its id, of several the first one's.
     pub(super) table: String,
     /// What it does to the plan.
@@ -100,7 +100,7 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn to_join(
+    pub(crate) fn to_join(
         &self,
         session: &Session,
         plan: &Plan,

@@ -34,7 +34,7 @@ pub(super) struct Weighed {
     pub(super) spec: TaskSpec,
     /// The candidates, best first.
     pub(super) scored: Vec<Scored>,
-    /// Without a working table, where a join or union may be meant: the best table, and what goes with it.
+    /// Without a working table, where a join or union may be meant, or columns are wanted that the best table has not: the best table, and what goes with it.
     pub(super) pair: Option<(QueryTable, Vec<Scored>)>,
     /// The orders that led to the answer.
     pub(super) lists: Vec<RankedList>,
@@ -194,7 +194,7 @@ impl Agent<'_> {
         wanted.iter().filter(|wanted| !has(wanted)).cloned().collect()
     }
 
-    /// Without a working table, where a join or union may be meant: the best table as a first part, and what goes with it,
+    /// Without a working table, where a join or union may be meant, or columns are wanted that the best table has not: the best table as a first part, and what goes with it,
     /// those found by words first.
     fn pair(
         &self,
@@ -204,7 +204,8 @@ impl Agent<'_> {
         scored: &[Scored],
     ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
         let combines = reading.signals.operation.combining();
-        let Some(best) = best_table(scored).filter(|_| combines >= self.ranking.turn.pairing) else { return Ok(None) };
+        let may_combine = |best: &&Scored| combines >= self.ranking.turn.pairing || best.lacks_columns();
+        let Some(best) = best_table(scored).filter(may_combine) else { return Ok(None) };
         let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
         let request = TableRequest { query: &base, column: reading.column, depth: DEPTH };
         let table = TableAnswers::of(self.index, self.lake, &request, &self.ranking)?;

@@ -95,11 +95,15 @@ impl Agent<'_> {
         // Without a table at hand a join of which the words were not read adds what they name rather than what fits best.
         if is_guess {
             let added: Vec<&str> = read.of(Role::Add).map(|span| span.words.as_str()).collect();
-            if let Some(mut named) = self.named_elsewhere(session, (request.1, &added), base, table, partners)? {
-                if added.is_empty() {
+            let is_join = request.0.operation.label == OperationKind::Join;
+            if (is_join || !added.is_empty())
+                && let Some(mut named) = self.named_elsewhere(session, (request.1, &added), base, table, partners)?
+            {
+                if added.is_empty() || !is_join {
                     named.preconditions.push(unmet("which columns is guessed from the words"));
                 }
                 next_operations::put_first(operations, named);
+                return self.keep_rows(session, request, (base, table, read), operations);
             }
         }
         Ok(Vec::new())

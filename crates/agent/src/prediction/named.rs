@@ -7,10 +7,12 @@ use super::phrases::unexplained;
 use super::{FEATURES, Predicted, notes, operation};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_join};
+use crate::known_columns::AtHand;
 use crate::recommend::RankedOperation;
-use crate::recommend::next_operations::{Base, met, proposal};
+use crate::recommend::next_operations::{Base, met, proposal, unmet};
 use crate::scored::Scored;
 use crate::session::Session;
+use crate::wanted_table::{Chosen, Found, Next};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
@@ -20,6 +22,7 @@ use lakeward_lake::grain::GrainKind;
 use lakeward_lake::join_keys;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
+use lakeward_reading::reader::{How, TableWish, with_table};
 use lakeward_search::column_search::ColumnAnswer;
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
@@ -84,15 +87,21 @@ impl Agent<'_> {
         query: &QueryTable,
         partners: &[Scored],
     ) -> Result<Option<RankedOperation>> {
-        let named = if added.is_empty() {
-            let runs = unexplained(text, &query.entry);
-            let mut named = self.columns_named((&runs, false, 0), base, query, (None, partners))?;
-            named.retain(|named| named.score >= PLAINLY);
-            named
-        } else {
-            let phrases: Vec<String> = added.iter().map(|words| (*words).to_string()).collect();
-            self.columns_named((&phrases, true, READ_EACH), base, query, (None, partners))?
-        };
+        if !added.is_empty() {
+            let wanted = added.iter().map(|words| (*words).to_string()).collect();
+            let wish = TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: Vec::new() };
+            let at_hand = AtHand { input: &base.plan.relation.source, table: query };
+            let found = self.to_join(session, &base.plan, (&wish, &Found::new()), Some(at_hand), text, partners)?;
+            let Some(Chosen { table, next: Next::Step(step), not_applied, .. }) = found else { return Ok(None) };
+            let lost =
+                not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
+            let plan = with_table(&base.plan, *step);
+            let joined = self.changed_plan(session, &base.plan, plan, OperationKind::Join, lost.collect())?;
+            return Ok(Some(RankedOperation { requested: true, table: Some(table), ..joined }));
+        }
+        let runs = unexplained(text, &query.entry);
+        let mut named = self.columns_named((&runs, false, 0), base, query, (None, partners))?;
+        named.retain(|named| named.score >= PLAINLY);
         let named = self.joinable(session, named, query, None, partners)?;
         let added = self.add_named(session, &named, base, query, None)?;
         Ok(added.map(|added| added.operation))
