@@ -10,6 +10,7 @@ mod found;
 mod indexing;
 mod lake;
 mod session;
+mod shards;
 mod table_functions;
 mod work;
 
@@ -30,6 +31,8 @@ mod _lakeward {
     use super::lake::Lake;
     #[pymodule_export]
     use super::session::Session;
+    #[pymodule_export]
+    use super::shards::{commit_shards, list_shards, work_on_shard};
     #[pymodule_export]
     use super::table_functions::TableProvider;
 

@@ -173,7 +173,10 @@ pub struct ManualCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct IndexCommand {
+    #[command(subcommand)]
+    pub step: Option<IndexStep>,
     /// Folder or address of the lake (or `--lake`).
     pub lake: Option<PathBuf>,
     /// Read only the first N rows of every table; answers then say that they are based on a sample.
@@ -198,6 +201,53 @@ pub struct IndexCommand {
     /// Keep running, and update the index whenever files of the lake change.
     #[arg(long)]
     pub watch: bool,
+}
+
+/// A build shared by many machines: each step can be made again, and any engine can run the second.
+#[derive(Debug, Subcommand)]
+pub enum IndexStep {
+    /// List what the index lacks, in shards of similar size; prints the list, which is beside the index.
+    Shards(ShardsCommand),
+    /// Read one shard of a list; what could not be read is in what it prints.
+    Work(ShardCommand),
+    /// Commit what the shards of a list have read; the index is as if one machine had built it.
+    Commit(ListCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct ShardsCommand {
+    /// Folder or address of the lake (or `--lake`).
+    pub lake: Option<PathBuf>,
+    /// Number of shards; some may be empty.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub shards: u32,
+    /// Read only the first N rows of every table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sample_rows: Option<u32>,
+    /// Catalogue records, as for `index`; the commit reads them.
+    #[arg(long, value_name = "FILE")]
+    pub records: Option<PathBuf>,
+    /// Leave out the model that reads whole texts.
+    #[arg(long)]
+    pub fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShardCommand {
+    /// The list, as `index shards` printed it.
+    pub list: PathBuf,
+    /// Number of the shard, from 0 on.
+    #[arg(long, value_name = "K")]
+    pub shard: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct ListCommand {
+    /// The list, as `index shards` printed it.
+    pub list: PathBuf,
+    /// Leave out shards that are missing; work on them and commit again to add them.
+    #[arg(long)]
+    pub in_part: bool,
 }
 
 #[derive(Debug, Args)]
@@ -678,6 +728,8 @@ pub struct SchemaCommand {
 pub enum SchemaOf {
     Ask,
     Index,
+    Shards,
+    Shard,
     Harvest,
     Search,
     Join,

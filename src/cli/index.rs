@@ -1,7 +1,7 @@
 //! `lakeward index LAKE`
 
 use super::args::{Arguments, IndexCommand};
-use super::{Status, interrupt, lake, printer};
+use super::{Status, interrupt, lake, printer, shards};
 use lakeward_core::error::Result;
 use lakeward_core::monitor::StopWhen;
 use lakeward_index::build::{BuildOptions, BuildStats};
@@ -9,6 +9,9 @@ use lakeward_index::watch::watch;
 
 /// Builds or updates the index and reports what was read, repaired and skipped; with `--watch`, repeats after every change.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
+    if let Some(step) = &command.step {
+        return shards::run(arguments, step);
+    }
     let place = lakeward::Place { fast: command.fast, ..lake::place(arguments, command.lake.as_deref())? };
     let sample_rows = command.sample_rows.map(u64::from);
     let records = command.records.clone();
@@ -40,7 +43,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     Ok(if latest == Status::Interrupted { Status::Done } else { latest })
 }
 
-fn report(arguments: &Arguments, stats: &BuildStats) -> Result<()> {
+pub(super) fn report(arguments: &Arguments, stats: &BuildStats) -> Result<()> {
     if arguments.json {
         printer::json(stats)?;
     } else if !arguments.quiet || stats.is_partial() {

@@ -35,6 +35,7 @@ mod schema;
 mod search;
 mod serve;
 mod sessions;
+mod shards;
 mod signals;
 mod simulate;
 mod sql;

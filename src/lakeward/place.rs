@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lakeward_agent::config::{self, Config};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
+use lakeward_index::build::shards::{self, ListFolder, ListedShards, ShardRow};
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::index_store::{self, IndexStore};
 use lakeward_index::manifest::{self, Manifest};
@@ -47,12 +48,7 @@ impl Place {
         }
         let index = match index {
             None => lake.join(INDEX_FOLDER),
-            Some(address) if Address::is(address) => {
-                let folder = local_folder(address)?;
-                IndexStore::attach(&folder, address)?;
-                folder
-            }
-            Some(folder) => folder.to_path_buf(),
+            Some(address) => index_folder(address)?,
         };
         Ok(Self { lake: lake.to_path_buf(), index, fast: false })
     }
@@ -125,6 +121,48 @@ impl Place {
         build::build(&self.lake, &self.index, &*embedder, &options, monitor)
     }
 
+    /// Lists what the index lacks in `count` shards, for machines that [`work`](Self::work) on one each.
+    ///
+    /// # Errors
+    /// Those of [`shards::list`] and of [`Place::embedder`].
+    pub fn list_shards(&self, options: &BuildOptions, count: u32) -> Result<ListedShards> {
+        let embedder = self.embedder()?;
+        let Config { tables, cells, .. } = self.config()?;
+        let options = BuildOptions { tables, cells, ..options.clone() };
+        shards::list(&self.lake, &self.index, &*embedder, &options, count)
+    }
+
+    /// The place of the list of shards at `address`, and the list.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none, and those of [`Place::new`].
+    pub fn of_list(address: &Path) -> Result<(Self, ListFolder)> {
+        let (address, name) = ListFolder::divide(address)?;
+        let index = index_folder(&address)?;
+        let folder = ListFolder::of(&index, &name)?;
+        let list = folder.read()?;
+        let place = Self::new(Path::new(&list.lake), Some(&address))?;
+        Ok((Self { fast: list.embedder == StaticModel::builtin().id(), ..place }, folder))
+    }
+
+    /// Reads one shard of `list`.
+    ///
+    /// # Errors
+    /// Those of [`shards::work`] and of [`Place::embedder`].
+    pub fn work(&self, list: &ListFolder, shard: u32, monitor: &dyn Monitor) -> Result<ShardRow> {
+        shards::work(list, shard, &*self.embedder()?, monitor)
+    }
+
+    /// Commits the shards of `list`; with `in_part`, those that are there.
+    ///
+    /// # Errors
+    /// Those of [`shards::commit`] and of [`Place::embedder`].
+    pub fn commit(&self, list: &ListFolder, in_part: bool, monitor: &dyn Monitor) -> Result<BuildStats> {
+        let Config { tables, cells, .. } = self.config()?;
+        let options = BuildOptions { tables, cells, ..BuildOptions::default() };
+        shards::commit(list, &self.index, &*self.embedder()?, &options, in_part, monitor)
+    }
+
     /// Like [`Place::embedder`], but ignores the model of the existing index.
     fn new_embedder(&self) -> Result<Arc<dyn Embedder>> {
         Ok(match self.embedding(self.fast)? {
@@ -168,6 +206,16 @@ impl Place {
     fn indexed_fast(&self) -> bool {
         Manifest::read(&self.index).is_ok_and(|manifest| manifest.embedder == StaticModel::builtin().id())
     }
+}
+
+/// The folder of the index at `address`, a folder or an address in a store.
+fn index_folder(address: &Path) -> Result<PathBuf> {
+    if !Address::is(address) {
+        return Ok(address.to_path_buf());
+    }
+    let folder = local_folder(address)?;
+    IndexStore::attach(&folder, address)?;
+    Ok(folder)
 }
 
 /// The folder on this machine of the index at `address`: below the folder that `LAKEWARD_STATE` names, else below the user's folder for data.

@@ -43,6 +43,7 @@ mod repl;
 mod service;
 mod session_plans;
 mod sessions;
+mod shards;
 mod simulate;
 mod slt;
 mod sql;

@@ -18,29 +18,31 @@ use super::LakeIndex;
 use super::catalog::Catalog;
 use super::index_store::IndexStore;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
-use super::plan::{self, Read, Target};
+use super::plan::{Plan, Read};
 use super::segment_builder::SegmentBuilder;
 use super::structure::{SegmentFiles, Structure, VectorShape};
-use super::{merge, unread_texts, verify};
+use super::{merge, unread_texts};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::layout::Choices;
-use lakeward_lake::metadata::{MetadataIndex, RecordFlaw};
+use lakeward_lake::metadata::RecordFlaw;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::{self, ContentHash, TableId};
-use lakeward_lake::storage;
+use lakeward_lake::source::TableId;
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
 mod commit;
 mod reading;
+pub mod shards;
 mod step;
+mod survey;
 
 pub(super) use commit::Commits;
 use commit::Work;
-use reading::{FileResult, no_such, read_dataset, read_records};
+use reading::{FileResult, read_dataset};
 pub use step::BuildStep;
+use survey::Survey;
 
 /// Maximum files passed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
@@ -51,6 +53,11 @@ const SEGMENT_VALUES: usize = 16 << 20;
 /// … or after this many tables, since tables may have few values or none (catalogue records). Bounds the writer's memory to about 3 KB per
 /// table.
 const SEGMENT_TABLES: usize = 128 << 10;
+
+/// Whether a segment of so many values and tables is closed.
+fn is_full(values: usize, tables: usize) -> bool {
+    values > SEGMENT_VALUES || tables >= SEGMENT_TABLES
+}
 
 /// The results of a build.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -175,14 +182,27 @@ pub fn build(
     let mut outcome = Outcome::default();
     for _ in 0..commit::ATTEMPTS {
         // Every attempt looks at the manifest first and at the lake then: whatever another writer has found there is still there, or gone.
-        if let Some(stats) = attempt(lake, &commits, embedder, options, &mut outcome)? {
+        let read = &mut |reading: &Reading<'_>, outcome: &mut Outcome| read_and_write(reading, &commits, outcome);
+        if let Some(stats) = attempt(lake, &commits, embedder, options, &mut outcome, read)? {
             return Ok(BuildStats { elapsed_ms: started.elapsed().as_millis() as u64, ..stats });
         }
     }
     Err(commits.too_slow())
 }
 
-/// Compares the lake with the newest manifest, reads what `outcome` has not read before, and commits all of it; `None` if another writer
+/// What an attempt has to read.
+struct Reading<'a> {
+    /// The tables and records, by id.
+    unread: &'a [&'a Read<'a>],
+    /// The manifest that is extended.
+    manifest: &'a Manifest,
+    /// The maximum of rows.
+    sample_rows: Option<u64>,
+    /// The model, which reads whole texts only where that is to be done at once.
+    embedder: &'a dyn Embedder,
+}
+
+/// Compares the lake with the newest manifest, has `read` what `outcome` has not, and commits all of it; `None` if another writer
 /// of a store has committed meanwhile.
 fn attempt(
     lake: &Path,
@@ -190,58 +210,29 @@ fn attempt(
     embedder: &dyn Embedder,
     options: &BuildOptions,
     outcome: &mut Outcome,
+    read: &mut dyn FnMut(&Reading<'_>, &mut Outcome) -> Result<()>,
 ) -> Result<Option<BuildStats>> {
     let (folder, monitor) = (commits.folder, commits.monitor);
-    let mut manifest = starting_manifest(lake, folder, embedder, options)?;
-    let records_before = manifest.records.clone();
-    let damaged: HashSet<String> =
-        if options.repair { verify::damaged_segments(folder, &manifest)? } else { HashSet::new() };
-    manifest.segments.retain(|segment| !damaged.contains(&segment.name));
-    if !manifest.segments.is_empty() {
-        // An index that cannot be opened must not be extended and reported as up to date.
-        LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
-    }
-    let mut listing = source::list_tables(lake, &options.tables)?;
-    let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
-    let (mut metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
-    metadata.add_described(std::mem::take(&mut listing.described));
-    problems.append(&mut listing.problems);
-    let records_left_out = records.left_out;
-    let (records_replaced, records_deleted) = (records.replaced, records.deleted.len() as u64);
-    let record_flaws: Vec<RecordFlaw> = records.flaws().cloned().collect();
-    let ids = source::assign_ids(&listing.files);
-    let (recorded, records) = records.divide(&ids)?;
+    let survey = Survey::of(lake, folder, embedder, options)?;
+    let mut manifest = survey.manifest.clone();
     let sample_rows = options.requested_rows();
-    let target = Target {
-        files: &listing.files,
-        ids: &ids,
-        metadata: &metadata,
-        recorded: &recorded,
-        records: &records,
-        sample_rows,
-        cells: &options.cells,
-    };
-    problems.extend(unknown_tables(&options.cells, &ids));
-    let plan = plan::plan(folder, &manifest, &target)?;
+    let plan = survey.plan(folder, options)?;
     let unread: Vec<&Read<'_>> = plan.reads.iter().filter(|read| !outcome.work.has(read)).collect();
-    let bytes = unread.iter().map(|read| read.read_bytes()).sum();
-    monitor.begin("reading", Total::Files { files: unread.len() as u64, bytes });
-    let tables =
-        manifest.segments.iter().map(|segment| u64::from(segment.tables)).sum::<u64>() + plan.reads.len() as u64;
     let without_texts = WithoutTexts(embedder);
-    let encoder = embedder.as_text_encoder().filter(|_| tables <= MOST_WITH_TEXTS);
+    let encoder = embedder.as_text_encoder().filter(|_| knows_texts(&manifest, &plan));
     let at_once = encoder.is_some() && plan.reads.len() <= MOST_READ_AT_ONCE;
     let reader: &dyn Embedder = if at_once { embedder } else { &without_texts };
     if !unread.is_empty() {
-        read_and_write(&unread, commits, &manifest, sample_rows, reader, outcome)?;
+        read(&Reading { unread: &unread, manifest: &manifest, sample_rows, embedder: reader }, outcome)?;
         if let Some(failure) = embedder.failure() {
             return Err(Error::EmbeddingServer { reason: failure.message });
         }
     }
-    problems.extend(outcome.problems.iter().cloned());
+    let problems = survey.problems.iter().chain(&outcome.problems);
+    let problems = problems.map(|(path, reason)| (path.display().to_string(), reason.clone())).collect();
     let done: Vec<&Read<'_>> = plan.reads.iter().filter(|read| outcome.work.has(read)).collect();
     let known_skips = manifest.skipped.len();
-    let listed: HashSet<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
+    let listed: HashSet<&str> = survey.listing.files.iter().map(|file| file.relative.as_str()).collect();
     outcome.work.add_to(&mut manifest, &plan, folder, &listed)?;
     let other_extent = manifest.sample_rows != sample_rows && done.len() == plan.reads.len();
     if other_extent {
@@ -249,11 +240,11 @@ fn attempt(
     }
     let changed = manifest.generation == 0
         || plan.changes_manifest()
-        || !damaged.is_empty()
+        || !survey.damaged.is_empty()
         || other_extent
-        || records_before != manifest.records
+        || survey.records_before != manifest.records
         || known_skips != manifest.skipped.len()
-        || !plan.reads.is_empty();
+        || !done.is_empty();
     if changed && !commits.try_commit(&mut manifest)? {
         return Ok(None);
     }
@@ -276,10 +267,10 @@ fn attempt(
     Ok(Some(BuildStats {
         tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
         records: live_records,
-        records_left_out,
-        records_replaced,
-        records_deleted,
-        record_flaws,
+        records_left_out: survey.records_left_out,
+        records_replaced: survey.records_replaced,
+        records_deleted: survey.records_deleted,
+        record_flaws: survey.record_flaws.clone(),
         columns: live_columns(folder, &manifest)?,
         added: new.len() as u64 - renamed,
         changed: done.iter().filter(|read| !read.new).count() as u64,
@@ -294,21 +285,13 @@ fn attempt(
         segments: manifest.segments.len() as u64,
         merged_segments,
         index_bytes: manifest.segments.iter().flat_map(|segment| &segment.files).map(|file| file.bytes).sum(),
-        repaired_segments: damaged.len() as u64,
+        repaired_segments: survey.damaged.len() as u64,
         elapsed_ms: 0,
         repaired: std::mem::take(&mut outcome.repaired),
         partial: manifest.partial,
         skipped: manifest.skipped,
-        problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
+        problems,
     }))
-}
-
-/// The settings of cells whose table is not in the lake, with the nearest that are.
-fn unknown_tables(cells: &[CellSetting], ids: &[TableId]) -> Vec<(PathBuf, String)> {
-    let unknown = cells.iter().filter(|cells| !ids.iter().any(|id| id.as_str() == cells.table));
-    let names = || ids.iter().map(TableId::as_str);
-    let problem = |cells: &CellSetting| (PathBuf::from(&cells.table), no_such("table", &cells.table, names()));
-    unknown.map(problem).collect()
 }
 
 /// Number of columns of the tables that are not removed.
@@ -328,6 +311,12 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
 
 /// An index of more tables and records than this knows none of them by its whole text: that takes a hundredth of a second for each.
 pub(super) const MOST_WITH_TEXTS: u64 = 50_000;
+/// Whether the texts of an index are read as a whole, once what `plan` reads is in it.
+fn knows_texts(manifest: &Manifest, plan: &Plan<'_>) -> bool {
+    let tables = manifest.segments.iter().map(|segment| u64::from(segment.tables)).sum::<u64>();
+    tables + plan.reads.len() as u64 <= MOST_WITH_TEXTS
+}
+
 /// The texts of at most so many new and changed tables are read before they are committed; of more afterwards, so that the lake can be
 /// searched meanwhile.
 const MOST_READ_AT_ONCE: usize = 256;
@@ -367,8 +356,11 @@ fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn
         }
         commits.monitor.begin("merging segments", Total::Unknown);
         let index = LakeIndex::open_snapshot(commits.folder, manifest.clone(), embedder.id())?;
-        let name = commits.segment_name(manifest.generation + 1, 0);
-        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), commits.monitor)?;
+        let name = |number: usize| commits.segment_name(manifest.generation + 1, number);
+        // The groups are chosen to fit into one.
+        let shape = VectorShape::of(embedder);
+        let into = merge::Into { folder: commits.folder, name: &name, is_full: |_, _| false, shape };
+        let merged_into = merge::merge(&index, &places, &into, commits.monitor)?;
         let old: Vec<SegmentEntry> = places.iter().map(|place| manifest.segments[*place].clone()).collect();
         let is_committed = commits.commit(manifest, |manifest| {
             // Another writer may have merged them, or removed tables of them, meanwhile.
@@ -377,7 +369,7 @@ fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn
             manifest.segments.retain(|segment| !old.contains(segment));
             let Some(first) = first.filter(|_| manifest.segments.len() + old.len() == count) else { return Ok(false) };
             // At the position of the oldest: segments are ordered by age.
-            manifest.segments.insert(first, entry.clone());
+            manifest.segments.splice(first..first, merged_into.iter().cloned());
             Ok(true)
         })?;
         if !is_committed {
@@ -388,59 +380,32 @@ fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn
     Ok(merged)
 }
 
-fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, options: &BuildOptions) -> Result<Manifest> {
-    let name = storage::canonical(lake)
-        .ok()
-        .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "lake".into());
-    let fresh = || Manifest::empty(name.clone(), embedder.id().to_string());
-    match IndexStore::refresh(folder).and_then(|()| Manifest::read(folder)) {
-        Ok(before) if options.rebuild => Ok(Manifest { generation: before.generation, ..fresh() }),
-        Err(_) if options.rebuild => Ok(Manifest { generation: next_free_generation(folder), ..fresh() }),
-        Ok(before) if before.embedder != embedder.id() => {
-            Err(Error::EmbeddingModel { found: before.embedder, expected: embedder.id().to_string() })
-        }
-        Ok(before) => Ok(before),
-        Err(Error::NoIndex { .. }) => Ok(fresh()),
-        Err(error) => Err(error),
-    }
-}
-
-/// A generation without existing segment folders, for an index whose manifest cannot be read.
-fn next_free_generation(folder: &Path) -> u64 {
-    let names = fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten();
-    let local = names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max();
-    local.unwrap_or(0).max(IndexStore::of(folder).map_or(0, |store| store.newest_generation()))
-}
-
 #[derive(Default)]
 struct Outcome {
     sampled: u64,
     rows: u64,
     read_bytes: u64,
-    contents: HashMap<TableId, ContentHash>,
+    contents: HashMap<TableId, [u8; 32]>,
     repaired: Vec<(String, Vec<Repair>)>,
     problems: Vec<(PathBuf, String)>,
     work: Work,
 }
 
-/// Reads `reads` on all cores while one thread writes segments, which come after those of `manifest`. If interrupted, it
-/// writes what was read.
-fn read_and_write(
-    reads: &[&Read<'_>],
-    commits: &Commits<'_>,
-    manifest: &Manifest,
-    sample_rows: Option<u64>,
-    embedder: &dyn Embedder,
-    outcome: &mut Outcome,
-) -> Result<()> {
+/// Reads on all cores while one thread writes segments, which come after those of the manifest. If interrupted, it writes what was read.
+fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outcome: &mut Outcome) -> Result<()> {
+    let Reading { unread: reads, manifest, sample_rows, embedder } = *reading;
     let (monitor, generation) = (commits.monitor, manifest.generation + 1);
+    let bytes = reads.iter().map(|read| read.read_bytes()).sum();
+    monitor.begin("reading", Total::Files { files: reads.len() as u64, bytes });
     let lake_name = manifest.lake.as_str();
     let options = ReadOptions { max_rows: sample_rows, ..ReadOptions::default() };
+    // Those that an earlier attempt has written keep their names.
+    let first = outcome.work.segments.len();
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let shape = VectorShape::of(embedder);
-        let writer = scope.spawn(move || write_segments(receiver, commits, generation, shape));
+        let name = move |number: usize| commits.segment_name(generation, first + number);
+        let writer = scope.spawn(move || write_segments(receiver, commits, name, shape));
         for chunk in chunks(reads) {
             if monitor.is_stopped() || embedder.failure().is_some() {
                 break;
@@ -469,7 +434,7 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
         Ok(draft) => {
             outcome.rows += draft.rows;
             outcome.read_bytes += read.read_bytes();
-            outcome.contents.insert(read.id.clone(), draft.hash);
+            outcome.contents.insert(read.id.clone(), *draft.hash.as_bytes());
             let report = &draft.report;
             outcome.sampled += u64::from(report.sample.is_some());
             let is_not_row_limit = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
@@ -512,7 +477,7 @@ fn chunks<'a, 'b>(reads: &'a [&'b Read<'b>]) -> Vec<&'a [&'b Read<'b>]> {
 fn write_segments(
     receiver: mpsc::Receiver<Vec<FileResult>>,
     commits: &Commits<'_>,
-    generation: u64,
+    name: impl Fn(usize) -> String,
     shape: VectorShape,
 ) -> Result<Vec<SegmentEntry>> {
     let mut segments = Vec::new();
@@ -521,13 +486,10 @@ fn write_segments(
         for draft in results.into_iter().flatten() {
             let builder = match &mut open {
                 Some(builder) => builder,
-                None => {
-                    let name = commits.segment_name(generation, segments.len());
-                    open.insert(SegmentBuilder::create(commits.folder, &name, shape)?)
-                }
+                None => open.insert(SegmentBuilder::create(commits.folder, &name(segments.len()), shape)?),
             };
             builder.push(&draft)?;
-            if (builder.values() > SEGMENT_VALUES || builder.tables() >= SEGMENT_TABLES)
+            if is_full(builder.values(), builder.tables())
                 && let Some(full) = open.take()
             {
                 segments.push(full.finish(commits.monitor)?);

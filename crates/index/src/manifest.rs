@@ -72,7 +72,7 @@ pub struct SegmentEntry {
 
 impl SegmentEntry {
     /// Whether a build could have written it: a checksum does not prove who made a manifest.
-    fn is_possible(&self) -> bool {
+    pub(super) fn is_possible(&self) -> bool {
         let plain =
             |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
         let inside = self.removed.last().is_none_or(|last| *last < self.tables);

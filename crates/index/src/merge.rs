@@ -4,6 +4,9 @@
 //! would be expensive. As in a log-structured merge tree, segments of similar size are merged, so that a table is rewritten only each time
 //! its segment grows severalfold. Nothing of the lake is read: stored data is copied, and inverted lists and trees are rebuilt from it.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::LakeIndex;
 use super::manifest::SegmentEntry;
 use super::segment_builder::SegmentBuilder;
@@ -56,17 +59,28 @@ pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u
     Some(group)
 }
 
-/// Writes the live tables of the segments at `places` of `index` as one new segment called `name`.
+/// Where segments are written, and when one is closed.
+pub(super) struct Into<'a> {
+    /// The folder of the index.
+    pub folder: &'a Path,
+    /// The name of the segment of this number.
+    pub name: &'a dyn Fn(usize) -> String,
+    /// Whether a segment of so many values and tables is closed.
+    pub is_full: fn(values: usize, tables: usize) -> bool,
+    /// The shape of the model's vectors.
+    pub shape: VectorShape,
+}
+
+/// Writes the live tables of the segments at `places` of `index` anew, in the order of their ids.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] if one of them is damaged, [`lakeward_core::Error::Io`] if writing fails.
 pub(super) fn merge(
     index: &LakeIndex,
     places: &[usize],
-    name: &str,
-    shape: VectorShape,
+    into: &Into<'_>,
     monitor: &dyn Monitor,
-) -> Result<SegmentEntry> {
+) -> Result<Vec<SegmentEntry>> {
     let mut tables: Vec<(&str, usize, u32)> = Vec::new();
     for &place in places {
         let segment = index.segment(place as u32)?;
@@ -75,30 +89,39 @@ pub(super) fn merge(
         }
     }
     tables.sort_unstable();
-    let mut numbers: Vec<Vec<Option<u32>>> =
-        index.segments().iter().map(|segment| vec![None; segment.catalog.len()]).collect();
     // Segments of an older version have no vectors of pieces; the new one has none then, either.
     let vocabulary = token_vectors::shape(index.segments(), places.iter().copied()).map(|(_, vocabulary)| vocabulary);
     let all_meanings = places.iter().all(|place| index.segments()[*place].meanings.is_some());
-    let text_dims = shape.text_dims.filter(|_| all_meanings);
-    let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, text_dims, ..shape })?;
-    for (_, place, table) in tables {
-        let segment = index.segment(place as u32)?;
-        let restamped = index.manifest().segments[place].restamped.get(&table).copied();
-        let modified_ns = restamped.map_or_else(|| segment.catalog.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
-        numbers[place][table as usize] = Some(builder.push_stored(&StoredTable { segment, table, modified_ns })?);
+    let text_dims = into.shape.text_dims.filter(|_| all_meanings);
+    let shape = VectorShape { vocabulary, text_dims, ..into.shape };
+    let mut written = Vec::new();
+    let mut left = tables.as_slice();
+    while !left.is_empty() {
+        let mut builder = SegmentBuilder::create(into.folder, &(into.name)(written.len()), shape)?;
+        let mut numbers: BTreeMap<usize, Vec<Option<u32>>> = BTreeMap::new();
+        while let Some((&(_, place, table), after)) = left.split_first() {
+            left = after;
+            let segment = index.segment(place as u32)?;
+            let restamped = index.manifest().segments[place].restamped.get(&table).copied();
+            let modified_ns =
+                restamped.map_or_else(|| segment.catalog.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
+            let numbers = numbers.entry(place).or_insert_with(|| vec![None; segment.catalog.len()]);
+            numbers[table as usize] = Some(builder.push_stored(&StoredTable { segment, table, modified_ns })?);
+            if (into.is_full)(builder.values(), builder.tables()) {
+                break;
+            }
+        }
+        for (place, numbers) in &numbers {
+            let number = |table: u32| numbers.get(table as usize).copied().flatten();
+            builder.push_segment(index.segment(*place as u32)?, number)?;
+        }
+        written.push(builder.finish(monitor)?);
     }
-    for &place in places {
-        let number = |table: u32| numbers[place].get(table as usize).copied().flatten();
-        builder.push_segment(index.segment(place as u32)?, number)?;
-    }
-    builder.finish(monitor)
+    Ok(written)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn segment(tables: u32, values: u64, removed: u32) -> SegmentEntry {

@@ -18,7 +18,7 @@ use super::structure::{SegmentFiles, Structure};
 use lakeward_core::error::Result;
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
-use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
+use lakeward_lake::source::{self, LakeFile, Origin, TableId};
 
 /// Modification times closer than this to the time of reading are not trusted: file system clocks tick, some every 10 ms, and a file written
 /// twice within one tick keeps its time.
@@ -272,14 +272,14 @@ impl<'a> Plan<'a> {
     }
 
     /// How many of `contents`, from files read as new, belong to deleted tables: these files were renamed or moved.
-    pub fn renamed(&self, contents: impl IntoIterator<Item = ContentHash>) -> u64 {
+    pub fn renamed(&self, contents: impl IntoIterator<Item = [u8; 32]>) -> u64 {
         let mut vanished: HashMap<[u8; 32], u64> = HashMap::new();
         for outdated in self.outdated.iter().filter(|outdated| outdated.replaced_by.is_none()) {
             *vanished.entry(outdated.content).or_default() += 1;
         }
         let mut renamed = 0;
         for content in contents {
-            if let Some(left) = vanished.get_mut(content.as_bytes()).filter(|left| **left > 0) {
+            if let Some(left) = vanished.get_mut(&content).filter(|left| **left > 0) {
                 *left -= 1;
                 renamed += 1;
             }

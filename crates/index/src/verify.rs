@@ -59,7 +59,7 @@ fn verify_folder(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
 }
 
 /// Reads all of one segment of the index in `folder`; returns the damage found.
-fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
+pub(super) fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
     let path = Manifest::segment_folder(folder, &segment.name);
     let mut damaged = Vec::new();
     for file in &segment.files {

@@ -94,7 +94,12 @@ pub struct Work {
 impl Work {
     /// Notes that these were read.
     pub fn note(&mut self, reads: &[&Read<'_>]) {
-        self.done.extend(reads.iter().map(|read| (read.id.clone(), read.stamp())));
+        self.note_stamps(reads.iter().map(|read| (read.id.clone(), read.stamp())));
+    }
+
+    /// Notes that these were read when they were as their stamps say.
+    pub fn note_stamps(&mut self, stamps: impl IntoIterator<Item = (TableId, ReadStamp)>) {
+        self.done.extend(stamps);
     }
 
     /// Whether this was read, as it is now.

@@ -79,14 +79,12 @@ pub struct LexicalBuilder {
 /// A part that is still being written.
 struct PartWriter {
     writer: SingleSegmentIndexWriter,
-    directory: Box<dyn Directory>,
     tables: Vec<u32>,
 }
 
 /// A tantivy index of some of the tables.
 struct Part {
     index: Index,
-    directory: Box<dyn Directory>,
     /// Which of its documents to take over; `None` for all.
     alive: Option<AliveBitSet>,
     /// The table of each document taken over.
@@ -142,9 +140,9 @@ impl LexicalBuilder {
         let mut bits = Vec::new();
         write_alive_bitset(&alive, &mut bits).map_err(|error| Error::io("write", &self.scratch, error))?;
         let directory: Box<dyn Directory> = Box::new(segment.directory.clone());
-        let index = guarded(&segment.path, || Index::open(directory.clone()))?;
+        let index = guarded(&segment.path, || Index::open(directory))?;
         let alive = (tables.len() < segment.documents as usize).then(|| AliveBitSet::open(OwnedBytes::new(bits)));
-        self.parts.push(Part { index, directory, alive, tables });
+        self.parts.push(Part { index, alive, tables });
         Ok(())
     }
 
@@ -153,7 +151,7 @@ impl LexicalBuilder {
         self.end_part()?;
         self.stats.file = match self.parts.as_slice() {
             [] => pack(folder, &[], None)?,
-            [part @ Part { alive: None, .. }] => pack(folder, &part.tables, Some((&part.index, &*part.directory)))?,
+            // One part, too: what is merged has other bytes than what is not, where no table has a word in one of the fields.
             parts => {
                 let tables: Vec<u32> = parts.iter().flat_map(|part| part.tables.iter().copied()).collect();
                 let directory = self.directory("merged", self.parts.len() > 1)?;
@@ -192,15 +190,15 @@ impl LexicalBuilder {
             .schema(self.fields.schema.clone())
             .tokenizers(tokenizers())
             .settings(IndexSettings::default())
-            .single_segment_index_writer(directory.clone(), self.memory_bytes)
+            .single_segment_index_writer(directory, self.memory_bytes)
             .map_err(|error| self.failed(&error))?;
-        Ok(PartWriter { writer, directory, tables: Vec::new() })
+        Ok(PartWriter { writer, tables: Vec::new() })
     }
 
     fn end_part(&mut self) -> Result<()> {
         if let Some(part) = self.writer.take() {
             let index = part.writer.finalize().map_err(|error| self.failed(&error))?;
-            self.parts.push(Part { index, directory: part.directory, alive: None, tables: part.tables });
+            self.parts.push(Part { index, alive: None, tables: part.tables });
         }
         Ok(())
     }

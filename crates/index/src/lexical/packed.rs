@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
 use tantivy::directory::{Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
-use tantivy::{HasLen, Index};
+use tantivy::{HasLen, Index, IndexMeta};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::segment::{Section, SegmentKind, SegmentStats, Tag};
 use crate::structure::FileFormat;
@@ -25,6 +26,8 @@ pub(super) const FORMAT: FileFormat = FileFormat { name: "words.seg", kind: Segm
 
 const DOCUMENTS: Tag = *b"DOCS";
 const NAMES: Tag = *b"LIST";
+/// tantivy's list of its segments.
+const METAS: &str = "meta.json";
 /// tantivy writes eight files per segment; far more would be a mistake.
 const MOST_FILES: usize = 1000;
 
@@ -49,16 +52,53 @@ pub(super) fn pack(folder: &Path, tables: &[u32], index: Option<(&Index, &dyn Di
     let failed = |error: &dyn std::fmt::Display| {
         Error::io("write", &folder.join(FORMAT.name), io::Error::other(error.to_string()))
     };
-    let list = serde_json::to_vec(&names).map_err(|error| failed(&error))?;
-    writer.section(NAMES, &list)?;
-    if let Some((_, directory)) = index {
-        for (place, name) in names.iter().enumerate() {
+    let mut contents = Vec::with_capacity(names.len());
+    if let Some((index, directory)) = index {
+        for name in &names {
             let content = directory.open_read(name).map_err(|error| failed(&error))?;
-            let content = content.read_bytes().map_err(|error| failed(&error))?;
-            writer.section(file_tag(place), content.as_slice())?;
+            contents.push(content.read_bytes().map_err(|error| failed(&error))?);
+        }
+        let metas = index.load_metas().map_err(|error| failed(&error))?;
+        let metas = names_of_content(&mut names, &contents, metas).map_err(|error| failed(&error))?;
+        if let Some(place) = names.iter().position(|name| name.as_os_str() == METAS) {
+            contents[place] = OwnedBytes::new(metas);
         }
     }
+    let list = serde_json::to_vec(&names).map_err(|error| failed(&error))?;
+    writer.section(NAMES, &list)?;
+    for (place, content) in contents.iter().enumerate() {
+        writer.section(file_tag(place), content.as_slice())?;
+    }
     writer.finish()
+}
+
+/// Gives tantivy's segment the name of its content in place of a random one, and tells nothing of how it came about, so that the same tables make the
+/// same bytes. Returns the content of tantivy's list.
+fn names_of_content(names: &mut [PathBuf], contents: &[OwnedBytes], mut metas: IndexMeta) -> io::Result<Vec<u8>> {
+    metas.opstamp = 0;
+    metas.payload = None;
+    let mut text = serde_json::to_string(&metas)?;
+    for segment in &metas.segments {
+        let id = segment.id().uuid_string();
+        let mut hash = Xxh3::new();
+        for (name, content) in names.iter().zip(contents).filter(|(name, _)| name.to_string_lossy().starts_with(&id)) {
+            hash.update(name.extension().unwrap_or_default().as_encoded_bytes());
+            hash.update(&(content.len() as u64).to_le_bytes());
+            hash.update(content.as_slice());
+        }
+        let of_content = format!("{:032x}", hash.digest128());
+        for name in names.iter_mut() {
+            *name = name.to_string_lossy().replace(&id, &of_content).into();
+        }
+        text = text.replace(&hyphenated(&id), &hyphenated(&of_content));
+    }
+    Ok(text.into_bytes())
+}
+
+/// An id as tantivy's list has it.
+fn hyphenated(id: &str) -> String {
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| id.get(part).unwrap_or_default());
+    parts.join("-")
 }
 
 /// An opened word index: the table of each document, and tantivy's files.

@@ -1,0 +1,325 @@
+//! The folder of a list of shards, beside an index in a folder or in a store.
+//!
+//! ```text
+//! INDEX/lists/NAME/list.json              written last; NAME is the hash of it and of the shards
+//! INDEX/lists/NAME/shards/00003.jsonl     the tables of shard 3, one a line
+//! INDEX/lists/NAME/segments/HASH/…        its segments, each complete or not there
+//! INDEX/lists/NAME/rows/00003-HASH.json   what became of it, created after its segments
+//! ```
+//!
+//! In a store the files of a segment are written before the row that names them, and again by whoever works on the shard again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use super::super::super::index_store::IndexStore;
+use super::super::super::manifest::{self, FileEntry, Manifest, SEGMENTS, SegmentEntry};
+use super::super::super::verify::damage_of;
+use super::listed_read::{self, ListedRead};
+use super::{ShardList, ShardRow, VERSION};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose, make_folder, sync_folder};
+use lakeward_models::embed::Embedder;
+
+const LISTS: &str = "lists";
+const HEADER: &str = "list.json";
+const ROWS: &str = "rows";
+/// Maximum size of a file: more is an attack.
+const MOST_BYTES: usize = 4 << 30;
+/// Bytes fetched at once.
+const PART_BYTES: u64 = 16 << 20;
+
+/// A list of shards.
+pub struct ListFolder {
+    folder: PathBuf,
+    name: String,
+    store: Option<Arc<IndexStore>>,
+}
+
+impl ListFolder {
+    /// The list `name` beside the index in `index`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if no list has such a name.
+    pub fn of(index: &Path, name: &str) -> Result<Self> {
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(Error::Usage(format!("`{}` is not the name of a list of shards", name.escape_debug())));
+        }
+        Ok(Self { folder: index.join(LISTS).join(name), name: name.into(), store: IndexStore::of(index) })
+    }
+
+    /// The index and the name of the list at `address`, a folder or an address in a store.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it is not beside an index.
+    pub fn divide(address: &Path) -> Result<(PathBuf, String)> {
+        let text = address.to_str().map(|text| text.trim_end_matches('/'));
+        let divided = text.and_then(|text| text.rsplit_once('/')).and_then(|(above, name)| {
+            let index = above.strip_suffix(LISTS)?.strip_suffix('/')?;
+            Some((PathBuf::from(index), name.to_string()))
+        });
+        let wrong = || Error::Usage(format!("`{}` is not a list of shards: INDEX/{LISTS}/NAME", address.display()));
+        divided.ok_or_else(wrong)
+    }
+
+    /// Writes a list and its shards.
+    pub(super) fn write(index: &Path, list: &ShardList, shards: &[Vec<u8>]) -> Result<Self> {
+        let header = serde_json::to_vec_pretty(list).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut hash = Xxh3::new();
+        for text in shards.iter().chain([&header]) {
+            hash.update(&(text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        let written = Self::of(index, &format!("{:032x}", hash.digest128()))?;
+        for (shard, text) in shards.iter().enumerate() {
+            written.create(&shard_name(shard as u32), text.clone())?;
+        }
+        written.create(HEADER, header)?;
+        Ok(written)
+    }
+
+    /// Its folder on this machine.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> PathBuf {
+        match &self.store {
+            Some(store) => store.address().join(LISTS).join(&self.name),
+            None => self.folder.clone(),
+        }
+    }
+
+    /// The list.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none, or it was made by another version.
+    pub fn read(&self) -> Result<ShardList> {
+        let wrong = |reason: String| Error::Usage(format!("the list `{}` {reason}", self.address().display()));
+        let text = self.get(HEADER)?.ok_or_else(|| wrong("is not there".into()))?;
+        let head: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        let version = |name: &str| head.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let made_by = head.get("lakeward").and_then(serde_json::Value::as_str).unwrap_or("an unknown version");
+        let found = (made_by, version("format_version"), version("index_format_version"));
+        let this = (env!("CARGO_PKG_VERSION"), u64::from(VERSION), u64::from(manifest::VERSION));
+        if found != this {
+            let told = |(version, list, index): (&str, u64, u64)| format!("{version} (lists {list}, index {index})");
+            let (found, this) = (told(found), told(this));
+            return Err(wrong(format!(
+                "was made by Lakeward {found}, and this is {this}: make it again with this one"
+            )));
+        }
+        serde_json::from_value(head).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// The list, for `embedder`.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read); [`Error::EmbeddingModel`] if it was made with another one.
+    pub(super) fn read_for(&self, embedder: &dyn Embedder) -> Result<ShardList> {
+        let list = self.read()?;
+        if list.embedder != embedder.id() {
+            return Err(Error::EmbeddingModel { found: list.embedder, expected: embedder.id().into() });
+        }
+        Ok(list)
+    }
+
+    /// The tables of a shard.
+    pub(super) fn shard(&self, list: &ShardList, shard: u32) -> Result<Vec<ListedRead>> {
+        let count = list.shards.len();
+        if shard as usize >= count {
+            return Err(Error::Usage(format!("there is no shard {shard}: the list has {count}, from 0 on")));
+        }
+        let name = shard_name(shard);
+        let text = self.get(&name)?.ok_or_else(|| self.damaged(&name, "it is missing"))?;
+        listed_read::parsed(&text).map_err(|reason| self.damaged(&name, reason))
+    }
+
+    /// A new folder in which a shard is worked on; it goes with the value.
+    pub(super) fn at_work(&self) -> Result<TempDir> {
+        make_folder(&self.folder)?;
+        let made = tempfile::Builder::new().prefix("at-work-").tempdir_in(&self.folder);
+        made.map_err(|error| Error::io("create", &self.folder, error))
+    }
+
+    /// Keeps a segment of the folder `from`, under the name of its content; returns its entry.
+    pub(super) fn keep(&self, from: &Path, segment: &SegmentEntry) -> Result<SegmentEntry> {
+        let files = serde_json::to_vec(&segment.files).map_err(|error| Error::Internal(error.to_string()))?;
+        let kept = SegmentEntry { name: format!("{:032x}", xxh3_128(&files)), ..segment.clone() };
+        let made = Manifest::segment_folder(from, &segment.name);
+        if let Some(store) = &self.store {
+            for file in &segment.files {
+                let name = self.object(&segment_file(&kept.name, &file.name));
+                store.objects().put_file(&name, &made.join(&file.name)).map_err(self.failed("write", &name))?;
+            }
+            return Ok(kept);
+        }
+        let segments = self.folder.join(SEGMENTS);
+        make_folder(&segments)?;
+        let folder = segments.join(&kept.name);
+        let failed = |error| Error::io("write", &folder, error);
+        if folder.exists() {
+            if damage_of(&self.folder, &kept).is_empty() {
+                return Ok(kept);
+            }
+            fs::remove_dir_all(&folder).map_err(failed)?;
+        }
+        match fs::rename(&made, &folder) {
+            // Another attempt was faster.
+            Err(_) if folder.exists() => {}
+            moved => moved.map_err(failed)?,
+        }
+        sync_folder(&segments)?;
+        Ok(kept)
+    }
+
+    /// Adds the row of a shard, which has the name of its content.
+    pub(super) fn add(&self, row: &ShardRow) -> Result<()> {
+        let text = |row: &ShardRow| serde_json::to_vec_pretty(row).map_err(|error| Error::Internal(error.to_string()));
+        let hash = xxh3_128(&text(&ShardRow { elapsed_ms: 0, ..row.clone() })?);
+        self.create(&format!("{ROWS}/{:05}-{hash:032x}.json", row.shard), text(row)?)
+    }
+
+    /// The rows of all shards, those of one with the fewest skipped files first.
+    pub(super) fn rows(&self, list: &ShardList) -> Result<BTreeMap<u32, Vec<ShardRow>>> {
+        let mut rows: BTreeMap<u32, Vec<ShardRow>> = BTreeMap::new();
+        for name in self.row_names()? {
+            let row: ShardRow = self.parsed(&format!("{ROWS}/{name}"))?;
+            let is_of_list =
+                (row.shard as usize) < list.shards.len() && name.starts_with(&format!("{:05}-", row.shard));
+            if row.format_version != VERSION || !is_of_list || !row.segments.iter().all(SegmentEntry::is_possible) {
+                return Err(self.damaged(&format!("{ROWS}/{name}"), "it is of another list or version"));
+            }
+            rows.entry(row.shard).or_default().push(row);
+        }
+        rows.values_mut().for_each(|rows| rows.sort_by_key(|row| row.skipped.len()));
+        Ok(rows)
+    }
+
+    /// The first of `rows` whose segments are all there and intact, on this machine then.
+    pub(super) fn whole_row(&self, rows: Vec<ShardRow>) -> Result<Option<ShardRow>> {
+        for row in rows {
+            if row.segments.iter().try_fold(true, |whole, segment| Ok(whole && self.has(segment)?))? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    fn has(&self, segment: &SegmentEntry) -> Result<bool> {
+        let is_whole = || damage_of(&self.folder, segment).is_empty();
+        if !is_whole() && self.store.is_some() {
+            self.fetch(segment)?;
+        }
+        Ok(is_whole())
+    }
+
+    /// Removes the segments of `rows`, which are in the index now. What cannot be removed is left.
+    pub(super) fn remove_segments(&self, rows: &[ShardRow]) {
+        for segment in rows.iter().flat_map(|row| &row.segments) {
+            let _ = fs::remove_dir_all(Manifest::segment_folder(&self.folder, &segment.name));
+            if let Some(store) = &self.store {
+                let name = |file: &FileEntry| self.object(&segment_file(&segment.name, &file.name));
+                let _ = store.objects().remove(&segment.files.iter().map(name).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    fn fetch(&self, segment: &SegmentEntry) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        let folder = Manifest::segment_folder(&self.folder, &segment.name);
+        make_folder(&folder)?;
+        for file in &segment.files {
+            let name = self.object(&segment_file(&segment.name, &file.name));
+            let mut out = AtomicFile::create(&folder.join(&file.name), Purpose::Batch)?;
+            for start in (0..file.bytes).step_by(PART_BYTES as usize) {
+                let range = start..file.bytes.min(start + PART_BYTES);
+                match store.objects().range(&name, range) {
+                    Ok(part) => out.put(&part)?,
+                    // Then the shard counts as missing.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                    Err(error) => return Err(self.failed("read", &name)(error)),
+                }
+            }
+            out.replace()?;
+        }
+        Ok(())
+    }
+
+    fn row_names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = if let Some(store) = &self.store {
+            let folder = self.object(ROWS);
+            let listed = store.objects().list(&folder, None).map_err(self.failed("list", &folder))?;
+            listed.iter().filter_map(|listed| listed.name.rsplit('/').next().map(str::to_string)).collect()
+        } else {
+            let entries = fs::read_dir(self.folder.join(ROWS)).into_iter().flatten().flatten();
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+        };
+        // Not those that are being written.
+        names.retain(|name| name.ends_with(".json") && !name.starts_with('.'));
+        names.sort();
+        Ok(names)
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let text = self.get(name)?.ok_or_else(|| self.damaged(name, "it is missing"))?;
+        serde_json::from_slice(&text).map_err(|error| self.damaged(name, error.to_string()))
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        const BOUNDS: Bounds = Bounds {
+            most_bytes: MOST_BYTES as u64,
+            links: Links::Followed,
+            damaged: |path, reason| Error::damaged(path, reason),
+        };
+        match &self.store {
+            Some(store) => {
+                let name = self.object(name);
+                store.objects().get(&name, MOST_BYTES).map_err(self.failed("read", &name))
+            }
+            None => BOUNDS.read(&self.folder.join(name)),
+        }
+    }
+
+    /// Writes a file that has one content; one that is there stays.
+    fn create(&self, name: &str, text: Vec<u8>) -> Result<()> {
+        if let Some(store) = &self.store {
+            let name = self.object(name);
+            return store.objects().create(&name, text).map(|_| ()).map_err(self.failed("write", &name));
+        }
+        let path = self.folder.join(name);
+        path.parent().map_or(Ok(()), make_folder)?;
+        let mut file = AtomicFile::create(&path, Purpose::Index)?;
+        file.put(&text)?;
+        file.claim().map(|_| ())
+    }
+
+    fn object(&self, name: &str) -> String {
+        format!("{LISTS}/{}/{name}", self.name)
+    }
+
+    fn failed(&self, action: &'static str, name: &str) -> impl FnOnce(io::Error) -> Error {
+        let path = self.store.as_ref().map_or_else(|| self.folder.join(name), |store| store.address().join(name));
+        move |error| Error::io(action, &path, error)
+    }
+
+    fn damaged(&self, name: &str, reason: impl Into<String>) -> Error {
+        Error::damaged(&self.address().join(name), reason)
+    }
+}
+
+fn shard_name(shard: u32) -> String {
+    format!("shards/{shard:05}.jsonl")
+}
+
+fn segment_file(segment: &str, file: &str) -> String {
+    format!("{SEGMENTS}/{segment}/{file}")
+}

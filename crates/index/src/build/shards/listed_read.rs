@@ -1,0 +1,71 @@
+//! One table to be read, as a shard writes it down.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::super::plan::{Read, Source};
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::cell_setting::CellSetting;
+use lakeward_lake::metadata::TableMetadata;
+use lakeward_lake::source::{LakeFile, TableId};
+
+/// A line of a shard.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ListedRead {
+    id: TableId,
+    file: LakeFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metadata: Option<TableMetadata>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<CellSetting>,
+    metadata_hash: u64,
+    new: bool,
+}
+
+/// Whether a shard can have it: not a record, nor a file whose path is not UTF-8.
+pub(super) fn is_listed(read: &Read<'_>) -> bool {
+    matches!(read.source, Source::File(file, _) if file.path.to_str().is_some())
+}
+
+/// The lines of `reads`.
+///
+/// # Errors
+/// [`Error::Internal`].
+pub(super) fn written(reads: &[&Read<'_>]) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for read in reads {
+        let Source::File(file, metadata) = &read.source else { continue };
+        let listed = ListedRead {
+            id: read.id.clone(),
+            file: (*file).clone(),
+            metadata: metadata.as_ref().map(|metadata| (***metadata).clone()),
+            cells: read.cells.clone(),
+            metadata_hash: read.metadata_hash,
+            new: read.new,
+        };
+        serde_json::to_writer(&mut text, &listed).map_err(|error| Error::Internal(error.to_string()))?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// The reads of the lines of `text`; the reason, where it is something else.
+pub(super) fn parsed(text: &[u8]) -> std::result::Result<Vec<ListedRead>, String> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).map_err(|error| error.to_string())).collect()
+}
+
+impl ListedRead {
+    /// As a build reads it.
+    pub fn read(&self) -> Read<'_> {
+        let metadata = self.metadata.as_ref().map(|metadata| Box::new(Cow::Borrowed(metadata)));
+        Read {
+            id: self.id.clone(),
+            source: Source::File(&self.file, metadata),
+            cells: self.cells.clone(),
+            metadata_hash: self.metadata_hash,
+            new: self.new,
+        }
+    }
+}

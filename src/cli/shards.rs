@@ -1,0 +1,74 @@
+//! `lakeward index shards`, `work` and `commit`: a build that many machines share.
+
+use super::args::{Arguments, IndexStep, ListCommand, ShardCommand, ShardsCommand};
+use super::{Status, index, lake, printer, progress};
+use lakeward::Place;
+use lakeward_core::error::Result;
+use lakeward_core::text::counted;
+use lakeward_index::build::BuildOptions;
+use lakeward_index::build::shards::ListedShards;
+
+/// Makes one step.
+pub fn run(arguments: &Arguments, step: &IndexStep) -> Result<Status> {
+    match step {
+        IndexStep::Shards(command) => list(arguments, command),
+        IndexStep::Work(command) => work(arguments, command),
+        IndexStep::Commit(command) => commit(arguments, command),
+    }
+}
+
+fn list(arguments: &Arguments, command: &ShardsCommand) -> Result<Status> {
+    let place = Place { fast: command.fast, ..lake::place(arguments, command.lake.as_deref())? };
+    let sample_rows = command.sample_rows.map(u64::from);
+    let options = BuildOptions { sample_rows, records: command.records.clone(), ..BuildOptions::default() };
+    let listed = place.list_shards(&options, command.shards)?;
+    if arguments.json {
+        printer::json(&listed)?;
+        return Ok(Status::Done);
+    }
+    let ListedShards { list, shards } = listed;
+    printer::line(&list);
+    if !arguments.quiet {
+        let files: u64 = shards.shards.iter().map(|shard| shard.files).sum();
+        let bytes: u64 = shards.shards.iter().map(|shard| shard.bytes).sum();
+        let largest = printer::bytes(shards.largest_file);
+        printer::narrate(&format!(
+            "{} in {}, {} to read, the largest file {largest}; {} unchanged",
+            counted(files, "table"),
+            counted(u64::from(command.shards), "shard"),
+            printer::bytes(bytes),
+            shards.unchanged,
+        ));
+    }
+    Ok(Status::Done)
+}
+
+/// A file that cannot be read is no failure of the shard: whoever runs it again would find the same.
+fn work(arguments: &Arguments, command: &ShardCommand) -> Result<Status> {
+    let (place, list) = Place::of_list(&command.list)?;
+    let bar = progress::Bar::new(arguments.quiet)?;
+    let row = place.work(&list, command.shard, &bar);
+    bar.finish();
+    let row = row?;
+    if arguments.json {
+        printer::json(&row)?;
+    } else {
+        let (tables, skipped) = (counted(row.tables, "table"), row.skipped.len());
+        let segments = counted(row.segments.len() as u64, "segment");
+        printer::line(&format!("shard {}: {tables} in {segments}, {skipped} skipped", row.shard));
+        for file in &row.skipped {
+            printer::line(&format!("skipped: {}: {}", file.path, file.reason));
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn commit(arguments: &Arguments, command: &ListCommand) -> Result<Status> {
+    let (place, list) = Place::of_list(&command.list)?;
+    let bar = progress::Bar::new(arguments.quiet)?;
+    let stats = place.commit(&list, command.in_part, &bar);
+    bar.finish();
+    let stats = stats?;
+    index::report(arguments, &stats)?;
+    Ok(if stats.is_partial() { Status::InPart } else { Status::Done })
+}

@@ -1,0 +1,399 @@
+//! A build in shards, as any engine runs it: the bytes of one process, steps that can be made again, and failures that are told.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::REPOSITORY;
+use crate::store_server::{BUCKET, KEY_ID, StoreServer};
+
+/// A lake of a folder, with broken files in it.
+struct Place {
+    folder: TempDir,
+    server: Option<StoreServer>,
+}
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Run {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
+    }
+}
+
+impl Place {
+    fn of(folders: &[&str]) -> Place {
+        let place = Place { folder: tempfile::tempdir().expect("a folder"), server: None };
+        for folder in folders {
+            fs::create_dir_all(place.lake().join(folder)).expect("a folder");
+            for file in fs::read_dir(Path::new(REPOSITORY).join("lake").join(folder)).expect("a folder").flatten() {
+                let _ = fs::copy(file.path(), place.lake().join(folder).join(file.file_name()));
+            }
+        }
+        place.write("broken.parquet", "PAR1 and nothing else");
+        place.write("empty.csv", "");
+        place.write("torn.json", "[{\"a\": 1}, {\"a\"");
+        // The time of a file that was just written is not trusted.
+        std::thread::sleep(Duration::from_millis(200));
+        place
+    }
+
+    fn in_store(self) -> Place {
+        Place { server: Some(StoreServer::start()), ..self }
+    }
+
+    fn lake(&self) -> PathBuf {
+        self.folder.path().join("lake")
+    }
+
+    fn index(&self, name: &str) -> String {
+        match self.server {
+            Some(_) => format!("s3://{BUCKET}/{name}"),
+            None => self.folder.path().join(name).display().to_string(),
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.lake().join(name), text).expect("a file");
+    }
+
+    fn command(&self, machine: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+        command.args(arguments).current_dir(self.folder.path()).env_clear();
+        command.env("LAKEWARD_STATE", self.folder.path().join(machine));
+        if let Some(server) = &self.server {
+            command.env("AWS_ENDPOINT_URL", server.url()).env("AWS_REGION", "us-east-1");
+            command.env("AWS_ACCESS_KEY_ID", KEY_ID).env("AWS_SECRET_ACCESS_KEY", "secret");
+        }
+        command
+    }
+
+    fn run(&self, machine: &str, arguments: &[&str]) -> Run {
+        let output = self.command(machine, arguments).output().expect("the program");
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The index `name`, built by one process.
+    fn build(&self, name: &str, more: &[&str]) -> Value {
+        let lake = self.lake().display().to_string();
+        let arguments = ["index", &lake, "--index", &self.index(name), "--json"];
+        self.run("one", &[&arguments, more].concat()).json()
+    }
+
+    fn list(&self, name: &str, count: usize, more: &[&str]) -> Value {
+        let (lake, count) = (self.lake().display().to_string(), count.to_string());
+        let arguments = ["index", "shards", &lake, "-n", &count, "--index", &self.index(name), "--json"];
+        self.run("planner", &[&arguments, more].concat()).json()
+    }
+
+    fn work(&self, list: &str, shard: usize) -> Value {
+        let machine = format!("machine {shard}");
+        let run = self.run(&machine, &["index", "work", list, "--shard", &shard.to_string(), "--json"]);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        run.json()
+    }
+
+    fn commit(&self, list: &str) -> Value {
+        self.run("committer", &["index", "commit", list, "--json"]).json()
+    }
+
+    /// The index `name`, built in `count` shards.
+    fn build_in_shards(&self, name: &str, count: usize, more: &[&str]) -> Value {
+        let listed = self.list(name, count, more);
+        let list = listed["list"].as_str().expect("a list");
+        // In no order.
+        for shard in (0..count).rev() {
+            self.work(list, shard);
+        }
+        self.commit(list)
+    }
+
+    /// Every file of the index `name` that its manifests name, and these.
+    fn content(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
+        let root = self.folder.path().join(name);
+        let mut found = BTreeMap::from([("manifest.json".into(), fs::read(root.join("manifest.json")).expect("one"))]);
+        for segment in fs::read_dir(root.join("segments")).expect("segments").flatten() {
+            for file in fs::read_dir(segment.path()).expect("a segment").flatten() {
+                let name = format!("{}/{}", segment.file_name().display(), file.file_name().display());
+                found.insert(name, fs::read(file.path()).expect("a file"));
+            }
+        }
+        found
+    }
+
+    /// The names of the objects of segments of the index `name`, which have the checksums of their content; without those of the segments.
+    fn objects(&self, name: &str) -> Vec<String> {
+        let paths = self.server.as_ref().expect("a store").paths(&format!("{BUCKET}/{name}/segments/"));
+        let mut names: Vec<String> =
+            paths.iter().filter_map(|path| path.rsplit('/').next().map(str::to_string)).collect();
+        names.sort();
+        names
+    }
+}
+
+/// What does not depend on when and where.
+fn timeless(mut stats: Value) -> Value {
+    stats.as_object_mut().expect("an object").remove("elapsed_ms");
+    stats
+}
+
+#[track_caller]
+fn assert_same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    let different: Vec<&String> =
+        one.iter().filter(|(name, bytes)| other[*name] != **bytes).map(|(name, _)| name).collect();
+    assert!(different.is_empty(), "{different:?} differ");
+}
+
+#[test]
+fn the_bytes_are_those_of_one_process() {
+    let place = Place::of(&["geo", "health", "sport", "us"]);
+    let one = place.build("one", &["--fast"]);
+    for count in [1, 3, 7, 40] {
+        let name = format!("shards-{count}");
+        let stats = place.build_in_shards(&name, count, &["--fast"]);
+        assert_eq!(timeless(stats), timeless(one.clone()), "{count}");
+        assert_same(&place.content("one"), &place.content(&name));
+    }
+    assert!(one["tables"].as_u64().expect("a number") > 20 && one["skipped"].as_array().expect("a list").len() >= 2);
+}
+
+#[test]
+fn texts_are_read_by_the_shards() {
+    let place = Place::of(&["geo"]);
+    let one = place.build("one", &[]);
+    assert_eq!(timeless(place.build_in_shards("shards", 3, &[])), timeless(one));
+    assert_same(&place.content("one"), &place.content("shards"));
+    assert!(place.content("one").keys().any(|name| name.ends_with("meanings.seg")));
+}
+
+#[test]
+fn an_update_is_that_of_one_process() {
+    let place = Place::of(&["geo", "sport"]);
+    place.build("one", &["--fast"]);
+    place.build_in_shards("shards", 4, &["--fast"]);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(place.lake().join("geo")).expect("a folder").flatten().map(|file| file.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
+    files.sort();
+    fs::remove_file(&files[0]).expect("it goes");
+    fs::rename(&files[1], place.lake().join("moved.csv")).expect("it moves");
+    place.write("geo/rivers.csv", "river,km\nDon,1870\nPo,652\n");
+    fs::write(&files[2], "city,mayor\nOslo,Ann\nBern,Bo\n").expect("a file");
+    std::thread::sleep(Duration::from_millis(200));
+    let listed = place.list("shards", 2, &["--fast"]);
+    let sizes = listed["shards"].as_array().expect("shards");
+    assert_eq!(sizes.iter().map(|shard| shard["files"].as_u64().expect("a number")).sum::<u64>(), 3, "{listed}");
+    let stats = place.build_in_shards("shards", 2, &["--fast"]);
+    assert_eq!(timeless(stats), timeless(place.build("one", &["--fast"])));
+    assert_same(&place.content("one"), &place.content("shards"));
+}
+
+#[test]
+fn steps_can_be_made_again() {
+    let place = Place::of(&["geo"]);
+    let listed = place.list("index", 2, &["--fast"]);
+    assert_eq!(listed, place.list("index", 2, &["--fast"]));
+    let list = listed["list"].as_str().expect("a list");
+    let row = place.work(list, 1);
+    assert_eq!(timeless(row.clone()), timeless(place.work(list, 1)));
+    // What cannot be read is a row, and no failure.
+    let skipped =
+        [row, place.work(list, 0)].iter().map(|row| row["skipped"].as_array().expect("a list").len()).sum::<usize>();
+    assert!(skipped >= 2, "{skipped}");
+    assert_eq!(fs::read_dir(Path::new(list).join("rows")).expect("rows").count(), 2);
+    let stats = place.commit(list);
+    let committed = place.content("index");
+    // Nothing of it is left to be done.
+    let again = place.commit(list);
+    assert_eq!((&again["tables"], &again["added"]), (&stats["tables"], &0.into()));
+    assert_same(&committed, &place.content("index"));
+    assert_eq!(fs::read_dir(Path::new(list).join("segments")).expect("segments").count(), 0, "what is committed goes");
+    assert_eq!(place.build("index", &[])["added"], 0);
+    assert_same(&committed, &place.content("index"));
+}
+
+#[test]
+fn what_is_missing_is_named_and_can_be_left_out() {
+    let place = Place::of(&["geo", "health"]);
+    let listed = place.list("index", 4, &["--fast"]);
+    let list = listed["list"].as_str().expect("a list");
+    for shard in [0, 2] {
+        place.work(list, shard);
+    }
+    let refused = place.run("committer", &["index", "commit", list]);
+    assert!(refused.code == 2 && refused.stderr.contains("2 of 4 shards"), "{} {}", refused.code, refused.stderr);
+    assert!(refused.stderr.contains(": 1, 3;") && !place.folder.path().join("index/manifest.json").exists());
+    let part = place.run("committer", &["index", "commit", list, "--in-part", "--json"]);
+    let expected =
+        listed["shards"][1]["files"].as_u64().expect("a number") + listed["shards"][3]["files"].as_u64().expect("one");
+    assert_eq!(part.json()["unread"], expected, "{}", part.stderr);
+    // A segment that was damaged is as one that is missing.
+    let row = place.work(list, 1);
+    place.work(list, 3);
+    let segment = row["segments"][0]["name"].as_str().expect("a name");
+    let file = Path::new(list).join("segments").join(segment).join("columns.seg");
+    let mut bytes = fs::read(&file).expect("a file");
+    bytes[100] ^= 1;
+    fs::write(&file, bytes).expect("a file");
+    let refused = place.run("committer", &["index", "commit", list]);
+    assert!(refused.stderr.contains("1 of 4 shards") && refused.stderr.contains(": 1;"), "{}", refused.stderr);
+    place.work(list, 1);
+    assert_eq!(place.commit(list)["unread"], 0);
+    assert_eq!(place.build("index", &[])["added"], 0);
+}
+
+#[test]
+fn a_worker_that_is_killed_leaves_nothing_half() {
+    let place = Place::of(&["geo", "health", "us"]);
+    let listed = place.list("index", 2, &["--fast"]);
+    let list = listed["list"].as_str().expect("a list");
+    let started = Instant::now();
+    place.work(list, 0);
+    let span = started.elapsed();
+    let arguments = ["index", "work", list, "--shard", "1"];
+    for part in 1..=20 {
+        let mut killed = place.command("killed", &arguments);
+        let mut killed = killed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
+        std::thread::sleep(span.mul_f64(f64::from(part) / 20.0));
+        let _ = killed.kill();
+        killed.wait().expect("an end");
+        let rows = fs::read_dir(Path::new(list).join("rows")).expect("rows").flatten();
+        let rows: Vec<_> = rows.filter(|row| row.file_name().to_string_lossy().starts_with("00001-")).collect();
+        let committed = place.run("committer", &["index", "commit", list]);
+        assert_eq!(committed.code == 2, rows.is_empty(), "{}", committed.stderr);
+        if !rows.is_empty() {
+            break;
+        }
+    }
+    place.work(list, 1);
+    place.commit(list);
+    place.build("one", &["--fast"]);
+    assert_same(&place.content("one"), &place.content("index"));
+}
+
+#[test]
+fn what_has_changed_since_is_left_to_the_next_build() {
+    let place = Place::of(&["geo"]);
+    place.write("cities.csv", "town,people\nOslo,717710\nBern,134591\n");
+    std::thread::sleep(Duration::from_millis(200));
+    let listed = place.list("index", 2, &["--fast"]);
+    let list = listed["list"].as_str().expect("a list");
+    place.work(list, 0);
+    place.work(list, 1);
+    place.write("cities.csv", "town,people,country\nOslo,717710,Norway\n");
+    place.write("new.csv", "a,b\n1,2\n");
+    let stats = place.commit(list);
+    assert_eq!(stats["unread"], 2, "{stats}");
+    std::thread::sleep(Duration::from_millis(200));
+    let next = place.build("index", &[]);
+    assert_eq!((&next["added"], &next["unread"]), (&2.into(), &0.into()), "{next}");
+}
+
+#[test]
+fn lists_of_others_are_refused_by_name() {
+    let place = Place::of(&["sport"]);
+    let listed = place.list("index", 1, &["--fast"]);
+    let list = listed["list"].as_str().expect("a list");
+    let header = Path::new(list).join("list.json");
+    let text = fs::read_to_string(&header).expect("a list");
+    fs::write(&header, text.replace("\"lakeward\": \"", "\"lakeward\": \"9.")).expect("a list");
+    for arguments in [vec!["index", "work", list, "--shard", "0"], vec!["index", "commit", list]] {
+        let refused = place.run("machine", &arguments);
+        assert!(refused.code == 2 && refused.stderr.contains("made by Lakeward 9."), "{}", refused.stderr);
+        assert!(refused.stderr.contains(env!("CARGO_PKG_VERSION")), "{}", refused.stderr);
+    }
+    fs::write(&header, text.replace("\"embedder\": \"", "\"embedder\": \"other ")).expect("a list");
+    let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
+    assert!(refused.code != 0 && refused.stderr.contains("other "), "{}", refused.stderr);
+    fs::write(&header, text).expect("a list");
+    let refused = place.run("machine", &["index", "work", list, "--shard", "1"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no shard 1"), "{}", refused.stderr);
+    for nowhere in ["lists", "index/lists/..", "index/lists/abc", "nowhere"] {
+        let refused = place.run("machine", &["index", "work", nowhere, "--shard", "0"]);
+        assert_eq!(refused.code, 2, "{nowhere}: {}", refused.stderr);
+    }
+    // A row that leads elsewhere.
+    place.work(list, 0);
+    let row = fs::read_dir(Path::new(list).join("rows")).expect("rows").flatten().next().expect("a row").path();
+    let mut hostile: Value = serde_json::from_slice(&fs::read(&row).expect("a row")).expect("a row");
+    hostile["segments"][0]["name"] = "../../../elsewhere".into();
+    fs::write(&row, hostile.to_string()).expect("a row");
+    let refused = place.run("machine", &["index", "commit", list]);
+    assert!(refused.code != 0 && refused.stderr.contains("another list"), "{}", refused.stderr);
+}
+
+#[test]
+fn an_index_in_a_store_has_the_same_bytes() {
+    let place = Place::of(&["geo", "sport"]).in_store();
+    let one = place.build("one", &["--fast"]);
+    let server = place.server.as_ref().expect("a store");
+    server.asked();
+    let listed = place.list("shards", 3, &["--fast"]);
+    let list = listed["list"].as_str().expect("a list");
+    assert!(list.starts_with("s3://"), "{list}");
+    let asked_by_list = server.asked().len();
+    for shard in 0..3 {
+        assert_eq!(timeless(place.work(list, shard)), timeless(place.work(list, shard)));
+    }
+    // Twice.
+    let asked_by_work = server.asked().len() / 6;
+    let rows = format!("{BUCKET}/shards/lists/");
+    assert_eq!(server.paths(&rows).iter().filter(|path| path.contains("/rows/")).count(), 3);
+    server.asked();
+    assert_eq!(timeless(place.commit(list)), timeless(one));
+    let asked = (asked_by_list, asked_by_work, server.asked().len());
+    // eval/scale.md counts on them: a shard asks as often however many tables it has, a commit by the number of shards and segments.
+    println!("requests of a list of 3 shards, of a shard, of a commit: {asked:?}");
+    assert!(asked.0 <= 8 && asked.1 <= 16 && asked.2 <= 80, "{asked:?}");
+    assert_eq!(place.objects("one"), place.objects("shards"));
+    assert!(place.objects("one").len() > 5);
+    assert!(!server.paths(&rows).iter().any(|path| path.contains("/segments/")), "what is committed goes");
+    assert_eq!(place.commit(list)["added"], 0);
+    assert_eq!(server.paths(&format!("{BUCKET}/shards/manifests/")).len(), 1);
+    let lake = place.lake().display().to_string();
+    let found = place.run("reader", &["tables", "--lake", &lake, "--index", &place.index("shards"), "--json"]).json();
+    assert_eq!(
+        found["tables"].as_array().expect("tables").len() as u64,
+        place.commit(list)["tables"].as_u64().expect("one")
+    );
+}
+
+/// The loop of the README, as a shell runs it.
+#[test]
+#[cfg(unix)]
+fn a_shell_loop_is_an_engine() {
+    let readme = fs::read_to_string(Path::new(REPOSITORY).join("README.md")).expect("the page");
+    let block =
+        readme.split("```sh\n").find(|block| block.starts_with("list=$(lakeward index shards")).expect("the loop");
+    let script = block.split("```").next().expect("a block");
+    let place = Place::of(&["geo"]);
+    let bin = Path::new(env!("CARGO_BIN_EXE_lakeward")).parent().expect("a folder");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", script]).current_dir(place.folder.path()).env("PATH", path);
+    let run = shell.output().expect("a shell");
+    // Some files are broken.
+    assert_eq!(
+        run.status.code(),
+        Some(4),
+        "{}{}",
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let tables = place.run("machine", &["tables", "--lake", "lake", "--json"]).json();
+    assert!(tables["tables"].as_array().expect("tables").len() > 3, "{tables}");
+}
