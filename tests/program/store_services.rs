@@ -1,4 +1,5 @@
-//! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script.
+//! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script; and rclone,
+//! which ignores conditions.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says why")]
 
@@ -150,6 +151,23 @@ fn seaweedfs() {
 fn moto() {
     let Some(service) = Service::start("moto") else { return };
     serves(&service);
+}
+
+/// rclone answers that an object was created whether or not it was there: whoever believes it loses commits.
+#[test]
+fn rclone() {
+    let Some(service) = Service::start("rclone") else { return };
+    let refused = service.run("a", &[], &["index", "--fast"]);
+    assert_eq!(refused.code, 3, "{}{}", refused.stdout, refused.stderr);
+    assert!(refused.stderr.contains("ignores the condition `If-None-Match"), "{}", refused.stderr);
+    // As a lake it serves, with the index elsewhere.
+    let index = service.folder.path().join("index");
+    let here = [("LAKEWARD_INDEX", index.to_str().expect("a path"))];
+    service.succeeds("a", &here, &["index", "--fast"]);
+    let sum = service.succeeds("a", &here, &["sql", "SELECT sum(amount) AS s FROM sales", "--format", "csv"]);
+    assert_eq!(sum.trim(), "s\n14");
+    let wrong = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong"), here[0]], &["index", "--fast"]);
+    assert!(wrong.code == 3 && wrong.stderr.contains("refuses access"), "{} {}", wrong.code, wrong.stderr);
 }
 
 #[test]

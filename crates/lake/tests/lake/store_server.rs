@@ -52,6 +52,8 @@ pub struct Asked {
 struct State {
     /// By path without the first slash.
     files: BTreeMap<String, Stored>,
+    /// Parts of files that are not complete, by path and number.
+    parts: BTreeMap<(String, usize), Vec<u8>>,
     /// By the beginning of a path: the fault, and how often it is made.
     faults: Vec<(String, Fault, usize)>,
     asked: Vec<Asked>,
@@ -258,6 +260,26 @@ impl State {
     /// Writes or removes files; `None` if the request does neither.
     fn change(&mut self, path: &str, request: &Request) -> Option<Answer> {
         match request.method.as_str() {
+            // A file in parts: each waits under a name of its own until the last request.
+            "POST" if request.query("uploads").is_some() => {
+                let told = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+                Some(Answer::new(200, "", false, told.as_bytes()))
+            }
+            "PUT" if request.query("partNumber").is_some() => {
+                let number: usize = request.query("partNumber")?.parse().ok()?;
+                self.parts.insert((path.to_string(), number), request.body.clone());
+                Some(Answer::new(200, &format!("ETag: \"p{number}\"\r\n"), false, b""))
+            }
+            "POST" if request.query("uploadId").is_some() => {
+                let of_path = |(part, _): &(String, usize), _: &mut Vec<u8>| part == path;
+                let bytes: Vec<u8> = self.parts.extract_if(.., of_path).flat_map(|(_, bytes)| bytes).collect();
+                self.put(path, bytes);
+                let told = format!(
+                    "<CompleteMultipartUploadResult><ETag>v{}</ETag></CompleteMultipartUploadResult>",
+                    self.versions
+                );
+                Some(Answer::new(200, "", false, told.as_bytes()))
+            }
             "PUT" => {
                 if request.header("if-none-match") == Some("*") && self.files.contains_key(path) && !self.lies {
                     return Some(Answer::new(412, "", false, b"<Error><Code>PreconditionFailed</Code></Error>"));
