@@ -320,6 +320,43 @@ fn a_store_that_ignores_conditions_is_refused() {
     assert!(output.status.code() == Some(2) && told.contains("only read"), "{told}");
 }
 
+/// Google's storage, which has conditions of its own: no server of others that keeps to them can be had.
+#[test]
+fn an_index_in_googles_storage() {
+    let place = Place::new();
+    place.server.be_google();
+    let key = serde_json::json!({
+        "gcs_base_url": place.server.url(), "disable_oauth": true, "client_email": "", "private_key": "", "private_key_id": ""
+    });
+    let run = |machine: &str, arguments: &[&str]| {
+        let mut command = place.command(machine, arguments);
+        command.env("LAKEWARD_INDEX", "gs://bucket/index").env("GOOGLE_SERVICE_ACCOUNT_KEY", key.to_string());
+        let output = command.output().expect("the program");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), told)
+    };
+    std::thread::scope(|scope| {
+        for machine in ["a", "b", "c"] {
+            let (run, place) = (&run, &place);
+            scope.spawn(move || {
+                place.write(&format!("{machine}.csv"), &format!("town,visits\nOslo,1\nBern,{machine}\n"));
+                let (code, _, told) = run(machine, &["index", "--fast"]);
+                assert_eq!(code, Some(0), "{told}");
+            });
+        }
+    });
+    let (code, _, told) = run("a", &["index", "--fast"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(!place.server.paths("bucket/index/manifests/").is_empty());
+    let (code, told, _) = run("d", &["verify"]);
+    assert_eq!(code, Some(0), "{told}");
+    let (_, found, told) = run("d", &["search", "inhabitants of cities"]);
+    assert!(found.contains("cities"), "{found}{told}");
+    place.server.lie();
+    let (code, _, told) = run("e", &["index", "--fast", "--rebuild"]);
+    assert!(code == Some(3) && told.contains("ignores the condition"), "{told}");
+}
+
 #[test]
 fn what_is_superseded_goes_after_a_day() {
     let place = Place::new();
