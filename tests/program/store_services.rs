@@ -1,4 +1,5 @@
-//! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script.
+//! Lakes and indexes in the stores that people have: SeaweedFS and moto as S3, Azurite as Azure, each started by a script; and rclone,
+//! which ignores conditions.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says why")]
 
@@ -150,6 +151,20 @@ fn seaweedfs() {
 fn moto() {
     let Some(service) = Service::start("moto") else { return };
     serves(&service);
+}
+
+/// rclone answers that an object was created whether or not it was there: whoever believes it loses commits.
+#[test]
+fn rclone() {
+    let Some(service) = Service::start("rclone") else { return };
+    let lake = service.folder.path().join("lake");
+    let here = ("LAKEWARD_LAKE", lake.to_str().expect("a path"));
+    let refused = service.run("a", &[here], &["index", "--fast"]);
+    assert_eq!(refused.code, 3, "{}{}", refused.stdout, refused.stderr);
+    assert!(refused.stderr.contains("ignores the condition `If-None-Match"), "{}", refused.stderr);
+    // Nothing was left there that others would take for an index.
+    let none = service.run("b", &[here], &["verify"]);
+    assert!(none.code == 3 && none.stderr.contains("no index"), "{} {}", none.code, none.stderr);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The catalogue of one segment: its tables in the order of their ids, each entry parsed on demand.
+//! The catalogue of one segment: its tables in the order of their ids, each entry unpacked and parsed on demand.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 use memchr::memmem;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::columns::ColumnsWriter;
 use super::segment::{Section, SegmentKind, SegmentStats};
@@ -13,8 +13,14 @@ use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::name_words;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::source::Origin;
+
+mod packing;
+mod probes;
+
+pub use probes::by_name;
 
 /// The positions of a table's texts, and the data to detect whether its file has changed.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -32,6 +38,10 @@ struct TableRecord {
     read_bytes: u64,
     modified_ns: u64,
     metadata_hash: u64,
+    header: u64,
+    /// Where its probes start, and how many there are.
+    probes_start: u64,
+    probes_len: u64,
     content: [u8; 32],
 }
 
@@ -56,8 +66,21 @@ pub struct FileStamp {
 pub struct TableCatalogue {
     id: String,
     stamp: FileStamp,
-    /// The [`Dataset`] as JSON.
+    header: u64,
+    probes: Vec<u16>,
+    /// The [`Dataset`] as JSON, packed.
     entry: Vec<u8>,
+}
+
+/// What the names of a table's columns are, in any order: a hash of their words; 0 for a record and for a table of fewer than two columns.
+fn header_of(dataset: &Dataset) -> u64 {
+    let columns = dataset.table().map_or(&[][..], |table| &table.profile.columns);
+    if columns.len() < 2 {
+        return 0;
+    }
+    let names: Vec<String> =
+        by_name(columns).into_iter().map(|place| name_words(&columns[place].name).join(" ")).collect();
+    xxh3_64(names.join("\n").as_bytes()).max(1)
 }
 
 /// Writes the catalogue of one segment, table by table in the order of their ids.
@@ -65,13 +88,20 @@ pub struct TableCatalogue {
 pub struct CatalogWriter {
     records: Vec<TableRecord>,
     names: Vec<u8>,
+    probes: Vec<u16>,
     entries: Vec<u8>,
     last_id: Option<String>,
 }
 
 impl CatalogWriter {
     /// Adds the next table, with the numbers of its columns in the segment.
-    fn add(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<()> {
+    fn add(
+        &mut self,
+        (id, stamp): (&str, &FileStamp),
+        (header, probes): (u64, &[u16]),
+        entry: &[u8],
+        columns: Range<u32>,
+    ) -> Result<()> {
         if self.last_id.as_deref().is_some_and(|last| last >= id) {
             return Err(Error::Internal(format!("table `{id}` out of order")));
         }
@@ -94,8 +124,12 @@ impl CatalogWriter {
             read_bytes: stamp.read_bytes,
             modified_ns: stamp.modified_ns,
             metadata_hash: stamp.metadata_hash,
+            header,
+            probes_start: self.probes.len() as u64,
+            probes_len: probes.len() as u64,
             content: stamp.content,
         });
+        self.probes.extend_from_slice(probes);
         self.last_id = Some(id.to_string());
         Ok(())
     }
@@ -109,19 +143,22 @@ impl StructureWriter for CatalogWriter {
     }
 
     fn push(&mut self, draft: &TableCatalogue, place: &Place) -> Result<()> {
-        self.add(&draft.id, &draft.stamp, &draft.entry, place.columns.clone())
+        let alike = (draft.header, &draft.probes[..]);
+        self.add((&draft.id, &draft.stamp), alike, &draft.entry, place.columns.clone())
     }
 
     fn push_stored(&mut self, from: &StoredTable<'_>, place: &Place) -> Result<()> {
         let catalog = &from.segment.catalog;
         let stamp = FileStamp { modified_ns: from.modified_ns, ..catalog.stamp(from.table)? };
-        self.add(catalog.id(from.table)?, &stamp, catalog.entry_bytes(from.table)?, place.columns.clone())
+        let alike = (catalog.record(from.table)?.header, catalog.probes(from.table)?);
+        self.add((catalog.id(from.table)?, &stamp), alike, catalog.packed_entry(from.table)?, place.columns.clone())
     }
 
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut writer = Catalog::FORMAT.create(folder)?;
         writer.section_of(*b"RECS", &self.records)?;
         writer.section(*b"NAME", &self.names)?;
+        writer.section_of(*b"PROB", &self.probes)?;
         writer.section(*b"ENTR", &self.entries)?;
         writer.finish().map(Some)
     }
@@ -132,22 +169,36 @@ impl StructureWriter for CatalogWriter {
 pub struct Catalog {
     records: Section,
     names: Section,
+    probes: Section,
     entries: Section,
 }
 
 impl Structure for Catalog {
-    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 1 };
+    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 2 };
     type Draft = TableCatalogue;
     type Writer = CatalogWriter;
 
     fn draft(table: &TableContent<'_>) -> Result<TableCatalogue> {
         let entry = serde_json::to_vec(table.dataset).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(TableCatalogue { id: table.dataset.id().to_string(), stamp: table.stamp.clone(), entry })
+        Ok(TableCatalogue {
+            id: table.dataset.id().to_string(),
+            stamp: table.stamp.clone(),
+            header: header_of(table.dataset),
+            probes: probes::of(table.dataset.columns(), table.sketches),
+            entry: packing::packed(&entry)?,
+        })
     }
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
         let file = Self::FORMAT.open(&files.folder)?;
-        Ok(Self { records: file.section(*b"RECS")?, names: file.section(*b"NAME")?, entries: file.section(*b"ENTR")? })
+        file.read_together(*b"RECS", *b"ENTR");
+        file.read_together(*b"RECS", *b"PROB");
+        Ok(Self {
+            records: file.section(*b"RECS")?,
+            names: file.section(*b"NAME")?,
+            probes: file.section(*b"PROB")?,
+            entries: file.section(*b"ENTR")?,
+        })
     }
 
     fn fits(&self, tables: usize, _columns: usize) -> bool {
@@ -195,6 +246,56 @@ impl Catalog {
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
 
+    /// The tables of `columns`, which ascend: one for each.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn tables_of(&self, columns: &[u32]) -> Result<Vec<u32>> {
+        let first = |table: usize| self.record(table as u32).map(|record| record.first_column);
+        let (mut tables, mut from) = (Vec::with_capacity(columns.len()), 0);
+        for column in columns {
+            // The next tables by steps that double, then the last one that starts no later.
+            let (mut step, mut low) = (1, from);
+            while low + step < self.len() && first(low + step)? <= *column {
+                low += step;
+                step *= 2;
+            }
+            let mut high = self.len().min(low + step);
+            while low + 1 < high {
+                let middle = low + (high - low) / 2;
+                if first(middle)? <= *column { low = middle } else { high = middle }
+            }
+            tables.push(low as u32);
+            from = low;
+        }
+        Ok(tables)
+    }
+
+    /// What the names of the columns of table `table` are, in any order: equal for tables with the same ones. None for a record and for a
+    /// table of fewer than two columns.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn header(&self, table: u32) -> Result<Option<u64>> {
+        Ok(Some(self.record(table)?.header).filter(|header| *header != 0))
+    }
+
+    fn probes(&self, table: u32) -> Result<&[u16]> {
+        let record = self.record(table)?;
+        let start = record.probes_start as usize;
+        self.probes.slice(start..start.saturating_add(record.probes_len as usize))
+    }
+
+    /// Whether each column of table `small` may have at least `share` of its values in the column of that name of table `other` of `large`,
+    /// which has the same [header](Self::header); `None` if only their columns say it.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn may_share(&self, small: u32, large: &Self, other: u32, share: f64) -> Result<Option<bool>> {
+        let count = self.columns(small)?.len();
+        Ok(probes::may_share(self.probes(small)?, large.probes(other)?, count, share))
+    }
+
     /// The origin of table `table`.
     pub fn origin(&self, table: u32) -> Result<Origin<'_>> {
         let record = self.record(table)?;
@@ -216,42 +317,37 @@ impl Catalog {
 
     /// The whole entry of table `table`.
     pub fn dataset(&self, table: u32) -> Result<Dataset> {
-        serde_json::from_slice(self.entry_bytes(table)?)
-            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+        self.with_entry(table, |entry| {
+            serde_json::from_slice(entry)
+                .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+        })
     }
 
-    fn entry_bytes(&self, table: u32) -> Result<&[u8]> {
+    fn packed_entry(&self, table: u32) -> Result<&[u8]> {
         let record = self.record(table)?;
         let start = record.entry_start as usize;
         self.entries.bytes(start..start.saturating_add(record.entry_len as usize))
+    }
+
+    fn with_entry<T>(&self, table: u32, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        packing::unpacked(self.packed_entry(table)?, |reason| self.entries.damaged(reason), read)
     }
 
     /// The citation of table `table`; read without parsing the rest of the entry, so that it is cheap for all tables.
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn citation(&self, table: u32) -> Result<Cow<'_, str>> {
+    pub fn citation(&self, table: u32) -> Result<String> {
         // Quotes inside texts are escaped, so this occurs only directly before the value; only texts and numbers precede it.
         const FIELD: &[u8] = b",\"citation\":\"";
-        let bytes = self.entry_bytes(table)?;
-        let none = || self.entries.damaged("an entry without a citation");
-        let start = memmem::find(bytes, FIELD).ok_or_else(none)? + FIELD.len();
-        let mut end = start;
-        loop {
-            match bytes.get(end).ok_or_else(none)? {
-                b'"' => break,
-                b'\\' => end += 2,
-                _ => end += 1,
-            }
-        }
-        let text =
-            std::str::from_utf8(&bytes[start..end]).map_err(|_| self.entries.damaged("an entry that is not UTF-8"))?;
-        if !text.contains('\\') {
-            return Ok(Cow::Borrowed(text));
-        }
-        let read: String = serde_json::from_slice(&bytes[start - 1..=end])
-            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))?;
-        Ok(Cow::Owned(read))
+        self.with_entry(table, |bytes| {
+            let none = || self.entries.damaged("an entry without a citation");
+            let start = memmem::find(bytes, FIELD).ok_or_else(none)? + FIELD.len() - 1;
+            let value = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter::<String>().next();
+            value
+                .ok_or_else(none)?
+                .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+        })
     }
 
     /// BLAKE3 of the content of table `table`, as stored in its entry.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! ADDRESS/manifests/00000000000000000042.json   one object a commit, created and never replaced
-//! ADDRESS/heads/00000000000000000042-CHECKSUM   headers and footers of all files that manifest names: all that opening them reads
+//! ADDRESS/heads/00000000000000000042-CHECKSUM   headers and footers of all files that manifest names, and small sections of large ones:
+//!                                               all that opening them reads
 //! ADDRESS/segments/NAME/CHECKSUM-words.seg      what manifests name; a name has one content
 //! ```
 //!
@@ -60,6 +61,8 @@ pub struct IndexStore {
     /// Names of objects that the newest manifest names or this process has written.
     stored: Mutex<HashSet<String>>,
     is_probed: Mutex<bool>,
+    /// Whether the heads give blocks, too; else all come from the files themselves.
+    with_blocks: bool,
 }
 
 /// What the local folder has of the store.
@@ -76,6 +79,10 @@ impl IndexStore {
     /// # Errors
     /// [`Error::Usage`] if nothing can be written at such an address, [`Error::Io`] if the folder cannot.
     pub fn attach(folder: &Path, address: &Path) -> Result<()> {
+        Self::attach_with(folder, address, true)
+    }
+
+    fn attach_with(folder: &Path, address: &Path, with_blocks: bool) -> Result<()> {
         let wrong = |error: io::Error| Error::Usage(format!("`{}` cannot have an index: {error}", address.display()));
         let objects = Arc::new(Objects::at(address).map_err(wrong)?);
         make_folder(&folder.join(SEGMENTS))?;
@@ -84,6 +91,7 @@ impl IndexStore {
             objects,
             stored: Mutex::default(),
             is_probed: Mutex::new(false),
+            with_blocks,
         };
         let mut attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
         attached.get_or_insert_default().entry(folder.to_path_buf()).or_insert(Arc::new(store));
@@ -104,13 +112,13 @@ impl IndexStore {
         Self::of(folder).map_or(Ok(()), |store| store.fetch_newest().map(|_| ()))
     }
 
-    /// Calls `act` with a folder that has the newest manifest and nothing that was fetched before.
+    /// Calls `act` with a folder that has the newest manifest and nothing that was fetched before: all of a file comes from its object.
     ///
     /// # Errors
     /// Those of [`refresh`](Self::refresh) and of `act`.
     pub fn with_nothing_local<T>(&self, act: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::tempdir_in(&self.folder).map_err(|error| Error::io("create", &self.folder, error))?;
-        Self::attach(folder.path(), self.address())?;
+        Self::attach_with(folder.path(), self.address(), false)?;
         let done = Self::refresh(folder.path()).and_then(|()| act(folder.path()));
         ATTACHED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().remove(folder.path());
         done
@@ -226,7 +234,7 @@ impl IndexStore {
         let damaged = |reason: String| Error::damaged(&self.address().join(&name), reason);
         let heads = self.objects.get(&name, MOST_BYTES).map_err(self.failed("read", &name))?;
         let heads = heads.ok_or_else(|| damaged("it is missing".into()))?;
-        heads::place(&self.folder, &heads, absent, &damaged)
+        heads::place(&self.folder, &heads, absent, self.with_blocks, &damaged)
     }
 
     /// Makes the local files of `manifest` anew, where some of them are damaged.

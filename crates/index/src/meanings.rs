@@ -56,6 +56,7 @@ impl Structure for Option<Meanings> {
             return Ok(None);
         }
         let file = FORMAT.open(&files.folder)?;
+        file.read_together(*b"MNGH", *b"MNGS");
         Ok(Some(Meanings(VectorSet::open(&file, MEANINGS)?)))
     }
 

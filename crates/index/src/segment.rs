@@ -51,6 +51,9 @@ pub const SECTION_ALIGNMENT: usize = 64;
 /// is checked in about 5 µs and the footer is 1/8192 of the file.
 const BLOCK_BYTES: usize = 64 * 1024;
 
+/// Sections of no more bytes are read on opening.
+const OPENING_BYTES: u64 = 256;
+
 const FILE_MAGIC: [u8; 4] = *b"LKWD";
 const TAIL_MAGIC: [u8; 8] = *b"LKWD-END";
 /// Length of the header.
@@ -155,6 +158,41 @@ impl SegmentFile {
         let entry = self.mapped.sections.iter().find(|section| section.tag == tag)?;
         let start = entry.offset as usize;
         Some(Section { mapped: Arc::clone(&self.mapped), tag, range: start..start + entry.bytes as usize })
+    }
+
+    /// Tells that a search reads from the section `first` to the section `last`: where the file is in a store, all of that comes at once
+    /// if it is not too large. What is told first counts first.
+    pub fn read_together(&self, first: Tag, last: Tag) {
+        let place = |tag| self.mapped.sections.iter().find(|section| section.tag == tag);
+        if let (Some(blocks), Some(first), Some(last)) = (&self.mapped.blocks, place(first), place(last)) {
+            let end = (last.offset + last.bytes) as usize;
+            blocks.read_together(first.offset as usize / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES));
+        }
+    }
+
+    /// The blocks with sections that are read on opening, as they say what the others are: all that are as small. Each with its place in
+    /// the file. None of a file that comes whole from a store.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn opening_blocks(&self) -> Result<Vec<(Range<usize>, &[u8])>> {
+        if self.mapped.block_count() <= blocks::WHOLE_BLOCKS {
+            return Ok(Vec::new());
+        }
+        let small = self.mapped.sections.iter().filter(|section| (1..=OPENING_BYTES).contains(&section.bytes));
+        let mut blocks: Vec<(usize, Tag)> = small
+            .flat_map(|section| {
+                let (start, end) = (section.offset as usize, (section.offset + section.bytes) as usize);
+                (start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)).map(|block| (block, section.tag))
+            })
+            .collect();
+        blocks.dedup_by_key(|(block, _)| *block);
+        let read = |(block, tag): (usize, Tag)| {
+            let bytes = block * BLOCK_BYTES..((block + 1) * BLOCK_BYTES).min(self.mapped.data_bytes);
+            self.mapped.check(bytes.clone(), tag)?;
+            Ok((bytes.clone(), &self.mapped.map[bytes]))
+        };
+        blocks.into_iter().map(read).collect()
     }
 
     /// Checks every block, whether read before or not. Cost: reads the whole file.

@@ -53,6 +53,7 @@ impl Structure for Vectors {
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
         let file = Self::FORMAT.open(&files.folder)?;
+        file.read_together(*b"CNTH", *b"TTLS");
         Ok(Self {
             columns: VectorSet::open(&file, COLUMNS)?,
             contents: VectorSet::open(&file, CONTENTS)?,

@@ -91,7 +91,7 @@ impl Location {
     pub fn declares_types(&self) -> bool {
         let declared = |format: &Format, compression: &Compression| match format {
             Format::Parquet => *compression == Compression::None,
-            format => matches!(format, Format::ArrowIpc | Format::Avro),
+            format => matches!(format, Format::ArrowIpc | Format::Avro | Format::Orc),
         };
         match self {
             Location::File { format, compression, .. } => declared(format, compression),

@@ -44,6 +44,8 @@ pub enum Format {
     ArrowIpc,
     /// An Avro object container file.
     Avro,
+    /// An ORC file; read only by a program that was built with the feature `orc`.
+    Orc,
     /// A table of a workbook: `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`.
     Workbook,
     /// A table of a SQLite database: `.sqlite`, `.sqlite3`, `.db`, `.db3`, `.gpkg`.
@@ -498,6 +500,7 @@ fn format_of(extension: &str) -> Option<Format> {
         "json" | "geojson" => Format::Json,
         "arrow" | "arrows" | "feather" | "ipc" => Format::ArrowIpc,
         "avro" => Format::Avro,
+        "orc" => Format::Orc,
         "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Format::Workbook,
         "sqlite" | "sqlite3" | "db" | "db3" | "gpkg" => Format::Sqlite,
         _ => return None,

@@ -16,13 +16,15 @@ use super::new_rows::RowHashes;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
+use lakeward_index::catalog::by_name;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::TableEntry;
 
 /// Value hashes of a column that are compared before files are read.
 const PROBED: usize = 64;
-/// Share of them that both have at least, in each column.
+/// Share of them that both have at least, in each column; and of the fewer that the catalogue has.
 const LEAST_VALUES: f64 = 0.45;
+const LEAST_PROBED_VALUES: f64 = 0.3;
 /// Share of the smaller table's rows in the greater one: a copy; and where the names differ by numbers alone, an edition.
 const COPY: f64 = 0.9;
 const EDITION: f64 = 0.5;
@@ -68,16 +70,17 @@ pub struct TableCopy {
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].
 pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Vec<CopyGroup>> {
-    let mut alike: HashMap<Vec<String>, Vec<TableRef>> = HashMap::new();
+    let header = |table: TableRef| index.segment(table.segment)?.catalog.header(table.table);
+    let mut alike: HashMap<u64, Vec<TableRef>> = HashMap::new();
     for table in index.tables() {
-        if let Some(header) = header(index, table)? {
+        if let Some(header) = header(table)? {
             alike.entry(header).or_default().push(table);
         }
     }
-    let wanted = of.map(|table| header(index, table)).transpose()?;
+    let wanted = of.map(header).transpose()?;
     let mut found = Vec::new();
     for (header, tables) in alike {
-        if tables.len() < 2 || wanted.as_ref().is_some_and(|wanted| wanted.as_ref() != Some(&header)) {
+        if tables.len() < 2 || wanted.is_some_and(|wanted| wanted != Some(header)) {
             continue;
         }
         let mut members = Vec::with_capacity(tables.len().min(MOST_ALIKE));
@@ -117,11 +120,11 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
 /// # Errors
 /// As [`groups`].
 pub(super) fn of_earlier(index: &LakeIndex, lake: &Path, tables: &[TableRef]) -> Result<Vec<(usize, usize)>> {
-    let mut headers: Vec<Option<Vec<String>>> = Vec::with_capacity(tables.len());
+    let mut headers: Vec<Option<u64>> = Vec::with_capacity(tables.len());
     let mut members: HashMap<usize, Member> = HashMap::new();
     let mut copies: Vec<(usize, usize)> = Vec::new();
     for (place, table) in tables.iter().enumerate() {
-        headers.push(header(index, *table)?);
+        headers.push(index.segment(table.segment)?.catalog.header(table.table)?);
         for first in 0..place {
             if headers[place].is_none() || headers[first] != headers[place] || copies.iter().any(|copy| copy.0 == first)
             {
@@ -141,17 +144,6 @@ pub(super) fn of_earlier(index: &LakeIndex, lake: &Path, tables: &[TableRef]) ->
     Ok(copies)
 }
 
-/// The names of a table's columns in order of words; nothing for a record and for a table of fewer than two columns.
-fn header(index: &LakeIndex, table: TableRef) -> Result<Option<Vec<String>>> {
-    let segment = index.segment(table.segment)?;
-    let mut names = Vec::new();
-    for column in segment.catalog.columns(table.table)? {
-        names.push(name_words(segment.columns.name(segment.columns.record(column)?)?).join(" "));
-    }
-    names.sort_unstable();
-    Ok((names.len() >= 2).then_some(names))
-}
-
 /// A table that may be a copy.
 struct Member {
     table: TableRef,
@@ -164,9 +156,8 @@ struct Member {
 impl Member {
     fn of(index: &LakeIndex, table: TableRef) -> Result<Self> {
         let (segment, entry) = (index.segment(table.segment)?, index.table(table)?);
-        let mut columns: Vec<(u32, usize)> = segment.catalog.columns(table.table)?.zip(0..).collect();
-        let name = |place: usize| entry.profile.columns.get(place).map(|column| name_words(&column.name).join(" "));
-        columns.sort_by_key(|(_, place)| (name(*place), *place));
+        let first = segment.catalog.columns(table.table)?.start;
+        let columns = by_name(&entry.profile.columns).into_iter().map(|place| (first + place as u32, place)).collect();
         let modified_ns = segment.catalog.stamp(table.table)?.modified_ns;
         Ok(Self { table, entry, columns, modified_ns })
     }
@@ -226,6 +217,10 @@ fn shared(index: &LakeIndex, lake: &Path, a: &Member, b: &Member) -> Result<Opti
 /// Whether enough values of each column of `small` are in `large`.
 fn may_share(index: &LakeIndex, small: &Member, large: &Member) -> Result<bool> {
     let (of_small, of_large) = (index.segment(small.table.segment)?, index.segment(large.table.segment)?);
+    let (table, other) = (small.table.table, large.table.table);
+    if let Some(may_share) = of_small.catalog.may_share(table, &of_large.catalog, other, LEAST_PROBED_VALUES)? {
+        return Ok(may_share);
+    }
     for ((own, _), (other, _)) in small.columns.iter().zip(&large.columns) {
         let (own, other) = (of_small.columns.record(*own)?, of_large.columns.record(*other)?);
         let theirs = of_large.columns.hashes(other)?;

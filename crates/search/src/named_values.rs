@@ -83,8 +83,8 @@ impl NamedValues {
             }
             let mut found = Vec::with_capacity(list.count());
             segment.join.values.for_each(list, |column| found.push(column))?;
-            for column in found {
-                let table = segment.columns.record(column)?.table;
+            let tables = segment.catalog.tables_of(&found)?;
+            for (column, table) in found.into_iter().zip(tables) {
                 if !segment.is_live(table) {
                     continue;
                 }

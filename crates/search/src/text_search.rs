@@ -636,13 +636,14 @@ fn looked_at(
 fn answer(index: &LakeIndex, query: &DenseQuery, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
     let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted, .. } = candidate;
     let dataset = index.dataset(table)?;
-    let columns = &index.segment(table.segment)?.columns;
+    let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
     let mut named_values = Vec::new();
     // That a column of numbers holds a number is no news.
     let told = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));
     for (value, column) in told.take(SHOWN_VALUES) {
-        let column = columns.name(columns.record(column.column)?)?.to_string();
-        named_values.push(NamedValue { value, column });
+        let place = column.column.wrapping_sub(first) as usize;
+        let column = dataset.columns().get(place).map(|column| column.name.clone());
+        named_values.extend(column.map(|column| NamedValue { value, column }));
     }
     let mut answer = SearchAnswer {
         table: dataset.id().to_string(),

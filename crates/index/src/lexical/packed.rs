@@ -112,15 +112,16 @@ pub(super) struct Packed {
 impl Packed {
     pub fn open(folder: &Path) -> Result<Self> {
         let file = FORMAT.open(folder)?;
-        let tables = file.section(DOCUMENTS)?.all::<u32>()?.to_vec();
         let list = file.section(NAMES)?;
         let names: Vec<PathBuf> = serde_json::from_slice(list.bytes(0..list.len())?)
             .map_err(|error| list.damaged(format!("not a list of files: {error}")))?;
+        file.read_together(DOCUMENTS, names.len().checked_sub(1).map_or(NAMES, file_tag));
         let files = names
             .into_iter()
             .enumerate()
             .map(|(place, name)| Ok((name, file.section(file_tag(place))?)))
             .collect::<Result<_>>()?;
+        let tables = file.section(DOCUMENTS)?.all::<u32>()?.to_vec();
         Ok(Self { tables, directory: PackedDirectory { files: Arc::new(files) } })
     }
 }

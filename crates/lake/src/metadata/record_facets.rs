@@ -252,6 +252,7 @@ fn format_of(path: &str) -> Option<&'static str> {
         source::Format::Json => "JSON",
         source::Format::ArrowIpc => "Arrow",
         source::Format::Avro => "Avro",
+        source::Format::Orc => "ORC",
         source::Format::Workbook => "Workbook",
         source::Format::Sqlite => "SQLite",
     })

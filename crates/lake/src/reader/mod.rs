@@ -3,7 +3,7 @@
 //! A reader returns a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
 //! formats ([`delimited`], [`json`]) return every cell as text and leave types to the profiler, because the types of a text
 //! file are guesses (`02134` is no number); so do [`workbook`] and [`sqlite`], whose files hold several tables; [`parquet`],
-//! [`ipc`] and [`avro`] return the types their files declare. Lakes are untrusted
+//! [`ipc`], [`avro`] and `orc` return the types their files declare. Lakes are untrusted
 //! input: a file that cannot be read is an [`Error::Unreadable`] with its reason; repairs made while reading are listed in
 //! the [`ReadReport`]; nothing panics and nothing is left out silently.
 //!
@@ -23,6 +23,8 @@ mod header;
 mod ipc;
 mod json;
 mod json_scan;
+#[cfg(feature = "orc")]
+mod orc;
 mod parquet;
 mod parts;
 mod report;
@@ -257,6 +259,13 @@ fn open_as(
         Format::Json => Box::new(json::JsonRows::open(path, json::Shape::Document, options)?),
         Format::ArrowIpc => ipc::open(path, options)?,
         Format::Avro => avro::open(path, options)?,
+        #[cfg(feature = "orc")]
+        Format::Orc => orc::open(path, options)?,
+        #[cfg(not(feature = "orc"))]
+        Format::Orc => {
+            let reason = "an ORC file, and this program was built without them; build it with `--features orc`";
+            return Err(Error::unreadable(path, reason));
+        }
         Format::Workbook => workbook::open(path, table, options)?,
         Format::Sqlite => sqlite::open(path, table, options)?,
         Format::Parquet if compression == Compression::None => parquet::open(path, options)?,

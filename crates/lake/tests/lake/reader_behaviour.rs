@@ -30,7 +30,7 @@ pub struct Content {
 pub type Written = fn(&Content) -> Vec<u8>;
 
 /// Names of files, each with what writes a table under it and whether cells have types there.
-pub const FORMATS: [(&str, Written, bool); 14] = [
+pub const FORMATS: [(&str, Written, bool); 14 + cfg!(feature = "orc") as usize] = [
     ("t.csv", |table| delimited(table, ','), false),
     ("t.tsv", |table| delimited(table, '\t'), false),
     ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
@@ -43,6 +43,8 @@ pub const FORMATS: [(&str, Written, bool); 14] = [
     ("t.arrows", arrow_stream, true),
     ("t.arrows.gz", |table| gzip(&arrow_stream(table)), true),
     ("t.avro", avro_file, true),
+    #[cfg(feature = "orc")]
+    ("t.orc", orc_file, true),
     ("t.xlsx", workbook, false),
     ("t.sqlite", database_file, false),
 ];
@@ -130,6 +132,17 @@ fn avro_file(table: &Content) -> Vec<u8> {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     writer.into_inner()
+}
+
+#[cfg(feature = "orc")]
+fn orc_file(table: &Content) -> Vec<u8> {
+    let (batch, mut bytes) = (batch(table), Vec::new());
+    let writer = orc_rust::ArrowWriterBuilder::new(&mut bytes, batch.schema());
+    let writer = writer.with_compression(orc_rust::compression::CompressionType::Zstd);
+    let mut writer = writer.try_build().unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
 }
 
 fn workbook(table: &Content) -> Vec<u8> {
@@ -277,6 +290,32 @@ fn every_format_survives_damage() {
                 survives(name, &bad, &format!("byte {at} changed by {change}"));
             }
         }
+    }
+}
+
+/// Who meets an ORC file with the usual program reads what to do.
+#[test]
+#[cfg(not(feature = "orc"))]
+fn an_orc_file_asks_for_its_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "t.orc", b"ORC");
+    match open_path(&path, &ReadOptions::default()) {
+        Err(Error::Unreadable { reason, .. }) => assert!(reason.contains("`--features orc`"), "{reason}"),
+        _ => panic!("it was read"),
+    }
+}
+
+/// The decoder would allocate what the postscript says of a block.
+#[test]
+#[cfg(feature = "orc")]
+fn an_orc_file_of_blocks_without_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // Footer and metadata of no bytes, LZ4, blocks of 2^62 bytes.
+    let postscript = [&[8, 0, 16, 4, 24][..], &[0x80; 8], &[0x40, 40, 0]].concat();
+    let path = write(folder.path(), "t.orc", &[b"ORC", &postscript[..], &[postscript.len() as u8]].concat());
+    match open_path(&path, &ReadOptions::default()) {
+        Err(Error::Unreadable { reason, .. }) => assert!(reason.contains("blocks of 4611686018427387904"), "{reason}"),
+        _ => panic!("it was read"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server of files that answers as S3 does, and as a plain web server, and that fails as it is told. It is strict: a request that S3
+//! A server of files that answers as S3 and Google's storage do, and as a plain web server, and that fails as it is told. It is strict: a request that S3
 //! would refuse is refused.
 
 // Clippy knows test functions only, not what they call.
@@ -52,11 +52,14 @@ pub struct Asked {
 struct State {
     /// By path without the first slash.
     files: BTreeMap<String, Stored>,
+    /// Parts of files that are not complete, by path and number.
+    parts: BTreeMap<(String, usize), Vec<u8>>,
     /// By the beginning of a path: the fault, and how often it is made.
     faults: Vec<(String, Fault, usize)>,
     asked: Vec<Asked>,
     weak: bool,
     lies: bool,
+    is_google: bool,
     versions: u64,
     days: u64,
     wait: Duration,
@@ -151,6 +154,11 @@ impl StoreServer {
         self.state.lock().unwrap().faults.push((path.to_string(), fault, times));
     }
 
+    /// Is Google's storage from now on: requests to the bucket are not signed, and have conditions of their own.
+    pub fn be_google(&self) {
+        self.state.lock().unwrap().is_google = true;
+    }
+
     /// Gives weak ETags from now on.
     pub fn weaken(&self) {
         self.state.lock().unwrap().weak = true;
@@ -198,7 +206,7 @@ impl StoreServer {
             }
             _ => {}
         }
-        if path == BUCKET || path.starts_with(&format!("{BUCKET}/")) {
+        if !state.is_google && (path == BUCKET || path.starts_with(&format!("{BUCKET}/"))) {
             let signed = request.header("authorization").unwrap_or_default();
             if !signed.starts_with("AWS4-HMAC-SHA256 ") || !signed.contains(&format!("Credential={KEY_ID}/")) {
                 return Some(Answer::new(403, "", request.is_head(), b"<Error><Code>AccessDenied</Code></Error>"));
@@ -258,12 +266,38 @@ impl State {
     /// Writes or removes files; `None` if the request does neither.
     fn change(&mut self, path: &str, request: &Request) -> Option<Answer> {
         match request.method.as_str() {
+            // A file in parts: each waits under a name of its own until the last request.
+            "POST" if request.query("uploads").is_some() => {
+                let told = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+                Some(Answer::new(200, "", false, told.as_bytes()))
+            }
+            "PUT" if request.query("partNumber").is_some() => {
+                let number: usize = request.query("partNumber")?.parse().ok()?;
+                self.parts.insert((path.to_string(), number), request.body.clone());
+                Some(Answer::new(200, &format!("ETag: \"p{number}\"\r\n"), false, b""))
+            }
+            "POST" if request.query("uploadId").is_some() => {
+                let of_path = |(part, _): &(String, usize), _: &mut Vec<u8>| part == path;
+                let bytes: Vec<u8> = self.parts.extract_if(.., of_path).flat_map(|(_, bytes)| bytes).collect();
+                self.put(path, bytes);
+                let told = format!(
+                    "<CompleteMultipartUploadResult><ETag>v{}</ETag></CompleteMultipartUploadResult>",
+                    self.versions
+                );
+                Some(Answer::new(200, "", false, told.as_bytes()))
+            }
             "PUT" => {
-                if request.header("if-none-match") == Some("*") && self.files.contains_key(path) && !self.lies {
+                let condition = if self.is_google { "x-goog-if-generation-match" } else { "if-none-match" };
+                let is_new = request.header(condition).is_some_and(|value| matches!(value, "*" | "0"));
+                if is_new && self.files.contains_key(path) && !self.lies {
                     return Some(Answer::new(412, "", false, b"<Error><Code>PreconditionFailed</Code></Error>"));
                 }
                 self.put(path, request.body.clone());
                 Some(Answer::new(200, &format!("ETag: \"v{}\"\r\n", self.versions), false, b""))
+            }
+            "DELETE" if self.is_google => {
+                let status = if self.files.remove(path).is_some() { 204 } else { 404 };
+                Some(Answer::new(status, "", false, b""))
             }
             "POST" if path == BUCKET && request.query("delete").is_some() => {
                 let body = String::from_utf8(request.body.clone()).unwrap();

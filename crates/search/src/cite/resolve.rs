@@ -266,7 +266,7 @@ fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> R
     for table in index.tables() {
         let catalog = &index.segment(table.segment)?.catalog;
         if foreign {
-            citations.push(catalog.citation(table.table)?.into_owned());
+            citations.push(catalog.citation(table.table)?);
         } else {
             names.push(catalog.id(table.table)?);
         }
