@@ -12,7 +12,7 @@ use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::{SingleSegmentIndexWriter, merge_filtered_segments};
 use tantivy::schema::TantivyDocument;
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{BitSet, Index, IndexSettings, Segment};
+use tantivy::{BitSet, Index, IndexSettings, Segment, SegmentReader};
 
 use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
@@ -79,12 +79,15 @@ pub struct LexicalBuilder {
 /// A part that is still being written.
 struct PartWriter {
     writer: SingleSegmentIndexWriter,
+    directory: Box<dyn Directory>,
     tables: Vec<u32>,
 }
 
 /// A tantivy index of some of the tables.
 struct Part {
     index: Index,
+    /// Where it was written, if it is new.
+    written: Option<Box<dyn Directory>>,
     /// Which of its documents to take over; `None` for all.
     alive: Option<AliveBitSet>,
     /// The table of each document taken over.
@@ -142,7 +145,7 @@ impl LexicalBuilder {
         let directory: Box<dyn Directory> = Box::new(segment.directory.clone());
         let index = guarded(&segment.path, || Index::open(directory))?;
         let alive = (tables.len() < segment.documents as usize).then(|| AliveBitSet::open(OwnedBytes::new(bits)));
-        self.parts.push(Part { index, alive, tables });
+        self.parts.push(Part { index, written: None, alive, tables });
         Ok(())
     }
 
@@ -151,7 +154,11 @@ impl LexicalBuilder {
         self.end_part()?;
         self.stats.file = match self.parts.as_slice() {
             [] => pack(folder, &[], None)?,
-            // One part, too: what is merged has other bytes than what is not, where no table has a word in one of the fields.
+            [Part { index, written: Some(directory), tables, .. }]
+                if uses_all_fields(index).map_err(|error| self.failed(&error))? =>
+            {
+                pack(folder, tables, Some((index, &**directory)))?
+            }
             parts => {
                 let tables: Vec<u32> = parts.iter().flat_map(|part| part.tables.iter().copied()).collect();
                 let directory = self.directory("merged", self.parts.len() > 1)?;
@@ -190,15 +197,15 @@ impl LexicalBuilder {
             .schema(self.fields.schema.clone())
             .tokenizers(tokenizers())
             .settings(IndexSettings::default())
-            .single_segment_index_writer(directory, self.memory_bytes)
+            .single_segment_index_writer(directory.clone(), self.memory_bytes)
             .map_err(|error| self.failed(&error))?;
-        Ok(PartWriter { writer, tables: Vec::new() })
+        Ok(PartWriter { writer, directory, tables: Vec::new() })
     }
 
     fn end_part(&mut self) -> Result<()> {
         if let Some(part) = self.writer.take() {
             let index = part.writer.finalize().map_err(|error| self.failed(&error))?;
-            self.parts.push(Part { index, alive: None, tables: part.tables });
+            self.parts.push(Part { index, written: Some(part.directory), alive: None, tables: part.tables });
         }
         Ok(())
     }
@@ -217,6 +224,20 @@ impl LexicalBuilder {
     fn failed(&self, error: &tantivy::TantivyError) -> Error {
         Error::io("write", &self.scratch, std::io::Error::other(error.to_string()))
     }
+}
+
+/// Whether every field has a word in some document. Only then what is written at once has the bytes of what is merged, which has an empty list of
+/// words for each other field.
+fn uses_all_fields(index: &Index) -> tantivy::Result<bool> {
+    for segment in index.searchable_segments()? {
+        let reader = SegmentReader::open(&segment)?;
+        for (field, entry) in index.schema().fields() {
+            if entry.is_indexed() && reader.inverted_index(field)?.terms().num_terms() == 0 {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// One tantivy index of the live documents of `parts`, in order.
