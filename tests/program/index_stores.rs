@@ -5,6 +5,8 @@
 //! - a failure whose outcome is open is settled; a store that ignores conditions is refused by name;
 //! - what is superseded goes after a day, and nothing else does.
 
+mod first_search;
+
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -14,7 +16,6 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::benchmark;
 use crate::store_server::{BUCKET, Fault, KEY_ID, StoreServer};
 
 const INDEX: &str = "s3://bucket/index";
@@ -382,65 +383,4 @@ fn what_is_superseded_goes_after_a_day() {
     place.index("b");
     assert_eq!(place.stored(), [2, 2, 3 * 8], "the file of who never committed is gone");
     assert_eq!((place.tables("a").len(), place.run("a", &["verify"]).code), (7, 0));
-}
-
-/// What a run of the program asked of the store, and how long it and its search took.
-struct Cost {
-    requests: usize,
-    bytes: u64,
-    milliseconds: u128,
-    told: String,
-}
-
-/// Requests, bytes and time of first and later searches behind 30 ms, beside those of the same index in a folder: of LakeBench's 4,741
-/// tables, or of the lake that `LAKEWARD_TEST_SEARCHED` names.
-#[test]
-fn a_first_search_asks_for_little() {
-    let named = std::env::var_os("LAKEWARD_TEST_SEARCHED").map(PathBuf::from);
-    let Some(lake) = named.or_else(|| benchmark::bench("lakebench-webtable/lake")) else { return };
-    let with_texts = std::env::var_os("LAKEWARD_TEST_SEARCHED_TEXTS").is_some();
-    let place = Place::new();
-    let run = |machine: &str, index: &str, arguments: &[&str]| {
-        let mut command = place.command(machine, arguments);
-        let started = Instant::now();
-        let output = command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index).output().expect("the program");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
-        let milliseconds = started.elapsed().as_millis();
-        let (asked, bytes) = (place.server.asked(), place.server.sent_bytes());
-        for asked in &asked {
-            println!("  {} {}", asked.path, asked.range.as_deref().unwrap_or_default());
-        }
-        println!("{arguments:?} at {index}: {} requests, {} kB, {milliseconds} ms", asked.len(), bytes / 1000);
-        Cost { requests: asked.len(), bytes, milliseconds, told }
-    };
-    let indexed: &[&str] = if with_texts { &["index", "-q"] } else { &["index", "--fast", "-q"] };
-    run("a", INDEX, indexed);
-    // What the machine that has indexed keeps is an index in a folder, too.
-    let state = fs::read_dir(place.folder.path().join("a")).expect("a folder").flatten().next().expect("an index");
-    let folder = state.path().to_string_lossy().into_owned();
-    let files = fs::read_dir(state.path().join("segments")).expect("a folder").flatten();
-    let files = files.flat_map(|segment| fs::read_dir(segment.path()).expect("a folder").flatten());
-    let all_bytes: u64 = files.map(|file| file.metadata().expect("a file").len()).sum();
-    println!("an index of {} kB", all_bytes / 1000);
-    place.server.wait(Duration::from_millis(30));
-    let (cities, goals) = ("population of cities in europe", "goals scored by football players");
-    let first = run("b", INDEX, &["search", cities]);
-    assert!(first.requests <= 12 && first.bytes <= all_bytes * 6 / 10, "{} {}", first.requests, first.bytes);
-    let other = run("b", INDEX, &["search", goals]);
-    assert!(other.requests <= 6, "{}", other.requests);
-    // A process each, by turns: all of it, and what its search took.
-    let mut times: [Vec<(u128, u128)>; 2] = Default::default();
-    for text in [cities, goals].repeat(5) {
-        for (times, (index, requests)) in times.iter_mut().zip([(INDEX, 1), (&folder, 0)]) {
-            let again = run("b", index, &["search", text]);
-            assert_eq!(again.requests, requests, "what was fetched is kept");
-            let told = again.told.split(" ms;").next().and_then(|told| told.rsplit(' ').next()?.parse().ok());
-            times.push((again.milliseconds, told.expect("its milliseconds")));
-        }
-    }
-    for (times, place) in times.iter_mut().zip(["the store", "a folder"]) {
-        times.sort_unstable();
-        println!("again in {place}: {} ms at the median, {:?}", times[times.len() / 2].0, times);
-    }
 }

@@ -1,7 +1,7 @@
 //! ORC files: types from the footer, rows a few thousand at a time. A stripe is held in memory packed, a batch unpacked.
 //!
-//! The decoder takes what a file says for granted and panics, which the guard catches; what it would allocate by the file's word alone is
-//! checked before. A small block that unpacks to gigabytes is not told before it has.
+//! The decoder takes what a file says for granted and panics, which the guard catches; what it would allocate by the file's word alone, and
+//! types without end, are checked before. A small block that unpacks to gigabytes is not told before it has.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use orc_rust::ArrowReaderBuilder;
+use orc_rust::proto::{CompressionKind, Footer, PostScript};
 use orc_rust::reader::ChunkReader;
+use prost::Message;
 
 use super::parquet::open_regular;
 use super::typed::{Batches, TypedRows, guarded, unreadable};
@@ -20,8 +22,10 @@ use lakeward_core::error::{Error, Result};
 
 /// Longest block by the format: its length has 23 bits.
 const MOST_BLOCK_BYTES: u64 = 1 << 23;
-/// The postscript, whose length is in the last byte.
-const MOST_POSTSCRIPT_BYTES: u64 = 256;
+/// Longest footer, unpacked.
+const MOST_FOOTER_BYTES: u64 = 256 << 20;
+/// Types within types.
+const MOST_LEVELS: usize = 100;
 
 /// Opens an ORC file.
 ///
@@ -34,7 +38,8 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
         return Err(Error::unreadable(path, "empty file"));
     }
     let chunks = Chunks { file: Mutex::new(file), size };
-    let reader = check_postscript(&chunks)
+    let reader = guarded(|| check(&chunks))
+        .and_then(|checked| checked)
         .and_then(|()| guarded(|| ArrowReaderBuilder::try_new(chunks)))
         .and_then(|built| built.map_err(|error| format!("damaged ORC file: {error}")))
         .and_then(|builder| guarded(|| builder.with_batch_size(options.batch_rows.max(1)).build()))
@@ -76,40 +81,72 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// Refuses a block size beyond the format's, which the decoder would allocate.
-fn check_postscript(chunks: &Chunks) -> Result<(), String> {
-    const BLOCK_SIZE_FIELD: u64 = 3;
-    let damaged = || "damaged ORC file: no postscript".to_string();
-    let length = chunks.size.min(MOST_POSTSCRIPT_BYTES);
-    let tail = chunks.get_bytes(chunks.size - length, length).map_err(|error| error.to_string())?;
-    let (length, tail) = tail.split_last().ok_or_else(damaged)?;
-    let start = tail.len().checked_sub(usize::from(*length)).ok_or_else(damaged)?;
-    let mut rest = &tail[start..];
-    // Protocol buffers: a field's number with its kind, then a number or so many bytes.
-    while !rest.is_empty() {
-        let key = varint(&mut rest).ok_or_else(damaged)?;
-        let number = varint(&mut rest).ok_or_else(damaged)?;
-        match key & 7 {
-            0 if key >> 3 == BLOCK_SIZE_FIELD && number > MOST_BLOCK_BYTES => {
-                return Err(format!("damaged ORC file: blocks of {number} bytes"));
+/// Refuses what the decoder would take for granted: blocks beyond the format's size, which it would allocate, and types that contain each
+/// other, or that many levels deep, in which it would not end.
+fn check(chunks: &Chunks) -> Result<(), String> {
+    let damaged = |error: &dyn std::fmt::Display| format!("damaged ORC file: {error}");
+    let bytes = |offset: Option<u64>, length: u64| {
+        let offset = offset.ok_or_else(|| damaged(&"its footer reaches before its start"))?;
+        chunks.get_bytes(offset, length).map_err(|error| damaged(&error))
+    };
+    let postscript_bytes = u64::from(bytes(chunks.size.checked_sub(1), 1)?[0]);
+    let at = chunks.size.checked_sub(1 + postscript_bytes);
+    let postscript = PostScript::decode(bytes(at, postscript_bytes)?).map_err(|error| damaged(&error))?;
+    let block_bytes = postscript.compression_block_size.unwrap_or(0);
+    if block_bytes > MOST_BLOCK_BYTES {
+        return Err(damaged(&format!("blocks of {block_bytes} bytes")));
+    }
+    let length = postscript.footer_length();
+    let footer = unpacked(&bytes(at.and_then(|at| at.checked_sub(length)), length)?, postscript.compression())?;
+    let footer = Footer::decode(&footer[..]).map_err(|error| damaged(&error))?;
+    let mut depths: Vec<Option<usize>> = vec![None; footer.types.len()];
+    if let Some(root) = depths.first_mut() {
+        *root = Some(0);
+    }
+    for (number, kind) in footer.types.iter().enumerate() {
+        for part in kind.subtypes.iter().map(|part| *part as usize) {
+            let depth = depths[number].map(|depth| depth + 1).filter(|depth| *depth <= MOST_LEVELS);
+            // Each is a part of one type, which stands before it.
+            let is_new = part > number && depths.get(part).is_some_and(Option::is_none);
+            match depth.filter(|_| is_new) {
+                Some(depth) => depths[part] = Some(depth),
+                None => return Err(damaged(&"its types are no tree")),
             }
-            0 => {}
-            2 => rest = usize::try_from(number).ok().and_then(|length| rest.get(length..)).ok_or_else(damaged)?,
-            _ => return Err(damaged()),
         }
     }
     Ok(())
 }
 
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, after) = rest.split_first()?;
-        *rest = after;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
+/// The blocks of a footer, one after the other: three bytes of length and whether it is packed, then so many bytes.
+fn unpacked(mut packed: &[u8], kind: CompressionKind) -> Result<Vec<u8>, String> {
+    let damaged = || "damaged ORC file: its footer cannot be unpacked".to_string();
+    if kind == CompressionKind::None {
+        return Ok(packed.to_vec());
+    }
+    let mut footer = Vec::new();
+    while !packed.is_empty() {
+        let (head, rest) = packed.split_first_chunk::<3>().ok_or_else(damaged)?;
+        let head = u32::from_le_bytes([head[0], head[1], head[2], 0]);
+        let (block, rest) = rest.split_at_checked((head >> 1) as usize).ok_or_else(damaged)?;
+        packed = rest;
+        let mut read: Box<dyn Read> = match kind {
+            _ if head & 1 == 1 => Box::new(block),
+            CompressionKind::Zlib => Box::new(flate2::read::DeflateDecoder::new(block)),
+            CompressionKind::Zstd => Box::new(zstd::Decoder::new(block).map_err(|_| damaged())?),
+            CompressionKind::Snappy => {
+                snap::raw::decompress_len(block)
+                    .ok()
+                    .filter(|length| *length as u64 <= MOST_BLOCK_BYTES)
+                    .ok_or_else(damaged)?;
+                Box::new(Cursor::new(snap::raw::Decoder::new().decompress_vec(block).map_err(|_| damaged())?))
+            }
+            other => return Err(format!("an ORC file packed by {}, which is not read", other.as_str_name())),
+        };
+        let left = MOST_FOOTER_BYTES.saturating_sub(footer.len() as u64);
+        read.by_ref().take(left + 1).read_to_end(&mut footer).map_err(|_| damaged())?;
+        if footer.len() as u64 > MOST_FOOTER_BYTES {
+            return Err(damaged());
         }
     }
-    None
+    Ok(footer)
 }

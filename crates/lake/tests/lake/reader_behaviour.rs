@@ -305,6 +305,28 @@ fn an_orc_file_asks_for_its_feature() {
     }
 }
 
+/// The decoder would follow types that contain themselves without end; found by changing files at random.
+#[test]
+#[cfg(feature = "orc")]
+fn an_orc_file_of_types_in_themselves_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // A struct whose field is the struct; then a field that stands nowhere, and one that is a part of two.
+    for (types, told) in [
+        (&[&[18, 1, 0][..]][..], "no tree"),
+        (&[&[18, 1, 7]], "no tree"),
+        (&[&[18, 2, 1, 2], &[8, 12, 18, 1, 2], &[8, 3]], "no tree"),
+    ] {
+        let types: Vec<u8> =
+            types.iter().flat_map(|kind| [&[8 * 4 + 2, kind.len() as u8 + 2, 8, 12], *kind].concat()).collect();
+        let postscript = [8, types.len() as u8, 16, 0, 40, 0];
+        let bytes = [b"ORC", &types[..], &postscript[..], &[postscript.len() as u8]].concat();
+        match open_path(&write(folder.path(), "t.orc", &bytes), &ReadOptions::default()) {
+            Err(Error::Unreadable { reason, .. }) => assert!(reason.contains(told), "{reason}"),
+            _ => panic!("it was read"),
+        }
+    }
+}
+
 /// The decoder would allocate what the postscript says of a block.
 #[test]
 #[cfg(feature = "orc")]
