@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
-use super::plan_reading::ids_in;
+use super::spelt_out::ids_in;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Relation};

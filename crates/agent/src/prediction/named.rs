@@ -200,7 +200,7 @@ impl Agent<'_> {
         let mut says = |answer: &ColumnAnswer| {
             is_said(answer) || answer.features.likeness >= ALIKE && answer.features.table >= COUNTED
         };
-        if others().filter(is_number).any(|answer| says(answer)) {
+        if others().filter(is_number).any(&mut says) {
             return Ok(None);
         }
         let by_table = |a: &&ColumnAnswer, b: &&ColumnAnswer| a.features.table.total_cmp(&b.features.table);

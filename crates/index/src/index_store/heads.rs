@@ -66,7 +66,7 @@ pub(super) fn place(
     let mut rest = heads.get(line + 1..).unwrap_or_default();
     let mut next = |bytes: Option<u64>| {
         let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-        let (part, after) = bytes.and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(|| too_short())?;
+        let (part, after) = bytes.and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(too_short)?;
         rest = after;
         Ok::<_, Error>(part)
     };

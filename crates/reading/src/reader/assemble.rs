@@ -18,7 +18,7 @@ mod yes_no;
 pub use tables::{TableWish, with_table};
 
 use lakeward_core::plan::Plan;
-use lakeward_core::text::{is_function_word, lower_words, name_key, name_words, words};
+use lakeward_core::text::{is_function_word, lower_words, name_key};
 
 use super::layout::Layout;
 use super::number::number;
@@ -261,43 +261,28 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Columns that the words name and nothing is done with: read as named for themselves where only some are shown or figures computed ("the
-    /// survivors, name and age only"), or not read at all ("neither a sex nor a weight").
+    /// Columns that are named for themselves where only some are shown or figures computed, and that are none of them and compared with nothing: "the
+    /// survivors, name and age only".
     fn named_in_vain(&mut self) {
         let narrows = |span: &Span| matches!(span.role, Role::Show | Role::Measure | Role::Group);
         if !self.reading.spans.iter().any(narrows) {
             return;
         }
-        for (column, known) in self.schema.columns.iter().enumerate() {
-            let uses = |span: &Span| {
-                span.role != Role::Column && span.columns.iter().chain(&span.second).any(|other| *other == column)
+        for span in self.reading.of(Role::Column) {
+            let Some(column) = span.column() else { continue };
+            let known = &self.schema.columns[column];
+            let uses = |other: &Span| {
+                other.role != Role::Column && other.columns.iter().chain(&other.second).any(|other| *other == column)
             };
-            if !known.used.is_empty() || known.of_result || self.reading.spans.iter().any(uses) {
-                continue;
+            if known.used.is_empty()
+                && !known.of_result
+                && known.is_named(&span.words)
+                && !self.reading.spans.iter().any(uses)
+            {
+                let reason = format!("`{}` is neither shown nor compared with anything", known.name);
+                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
             }
-            let read =
-                self.reading.of(Role::Column).find(|span| span.column() == Some(column) && known.is_named(&span.words));
-            let Some(words) = read.map(|span| span.words.clone()).or_else(|| self.spelt_unread(&known.name)) else {
-                continue;
-            };
-            let reason = format!("`{}` is neither shown nor compared with anything", known.name);
-            self.not_applied.push(NotApplied { words, reason });
         }
-    }
-
-    /// The words outside of all spans that are a name, if there are any.
-    fn spelt_unread(&self, name: &str) -> Option<String> {
-        let text = &self.reading.text;
-        let wanted = name_words(name);
-        let typed: Vec<&str> = words(text).collect();
-        let at = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-        let is_read = |word: &&str| self.reading.spans.iter().any(|span| span.bytes.contains(&at(word)));
-        let is_name = |run: &&[&str]| {
-            run.iter().zip(&wanted).all(|(said, word)| said.to_lowercase() == *word)
-                && !run.iter().any(|word| is_read(word))
-        };
-        let run = typed.windows(wanted.len().max(1)).find(is_name)?;
-        (!wanted.is_empty() && !wanted.iter().all(|word| is_function_word(word))).then(|| run.join(" "))
     }
 
     /// What was read and found no place.
