@@ -31,6 +31,10 @@ fn lake() -> tempfile::TempDir {
     for (name, text) in [("harbours", harbours), ("countries", countries), ("storms", storms)] {
         fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
     }
+    index(folder)
+}
+
+fn index(folder: tempfile::TempDir) -> tempfile::TempDir {
     build::build(
         folder.path(),
         &folder.path().join(".lakeward"),
@@ -44,7 +48,10 @@ fn lake() -> tempfile::TempDir {
 
 /// What the first operation makes.
 fn first(text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
-    let lake = lake();
+    first_of(lake(), text, table)
+}
+
+fn first_of(lake: tempfile::TempDir, text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
     let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
     let agent =
         Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
@@ -140,4 +147,77 @@ fn a_count_of_what_is_joined_counts_it() {
     // Three storms a harbour, counted after they are joined, or still listed.
     assert!(preview.rows_out == if group.is_some() { 60 } else { 180 }, "{reason}");
     assert!(join.is_some() && group.is_none_or(|group| join < Some(group)), "{reason}");
+}
+
+/// Sixty crossings between twelve lands, what they cost, tables of weather by station, and one that shares nothing with any.
+fn ferries() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut crossings = "crossing,from_code,to_code,minutes\n".to_string();
+    let (mut lands, mut prices) = ("iso,capital,phone\n".to_string(), "crossing,fare\n".to_string());
+    let mut paintings = "painter,title,colour\n".to_string();
+    for line in 0..60 {
+        writeln!(crossings, "Line {line},C{:02},C{:02},{}", line % 12, (line * 5 + 3) % 12, 30 + line).expect("text");
+        writeln!(prices, "Line {line},{}", 5.0 + f64::from(line) / 4.0).expect("text");
+        writeln!(paintings, "Painter {line},Picture {line},{}", ["red", "blue"][line as usize % 2]).expect("text");
+    }
+    for land in 0..12 {
+        writeln!(lands, "C{land:02},City {land},+{}", 300 + land * 7).expect("text");
+    }
+    let mut files = vec![("crossings", crossings), ("lands", lands), ("prices", prices), ("paintings", paintings)];
+    for (number, station) in ["weather/KAAA", "weather/KBBB", "weather/KCCC", "weather/KDDD"].into_iter().enumerate() {
+        let mut days = "date,rain,wind\n".to_string();
+        for day in 1..29 {
+            writeln!(days, "2023-0{}-{day:02},{},{}", number + 1, (day * 7 + number) % 20, (day * 3) % 30)
+                .expect("text");
+        }
+        files.push((station, days));
+    }
+    fs::create_dir_all(folder.path().join("ferries/weather")).expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(format!("ferries/{name}.csv")), text).expect("a file");
+    }
+    index(folder)
+}
+
+#[test]
+fn what_is_wanted_is_found_among_all_tables_that_share_keys() {
+    let (plan, preview, reason) = first_of(ferries(), "add the phone prefix of the country", Some("ferries/crossings"));
+    assert_eq!(plan.inputs().len(), 2, "{reason}");
+    assert!(has(&preview, "phone") && preview.rows_out == 60, "{reason}");
+}
+
+#[test]
+fn several_things_that_are_wanted_come_of_several_tables() {
+    let (plan, preview, reason) = first_of(ferries(), "add the capital and the fare", Some("ferries/crossings"));
+    assert_eq!(plan.inputs().len(), 3, "{reason}");
+    assert!(has(&preview, "capital") && has(&preview, "fare") && preview.rows_out == 60, "{reason}");
+}
+
+#[test]
+fn a_key_that_is_named_is_the_one_that_is_joined_by() {
+    let wanted = "add the capital from ferries/lands by to_code";
+    let (_, preview, reason) = first_of(ferries(), wanted, Some("ferries/crossings"));
+    assert!(has(&preview, "capital") && reason.contains("to_code = iso"), "{reason}");
+}
+
+#[test]
+fn a_table_that_is_named_is_never_another_one() {
+    let (lake, wanted) = (ferries(), "add the colour from ferries/paintings");
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+    let agent =
+        Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+    let request = Request { text: wanted.into(), table: Some("ferries/crossings".into()), ..Request::default() };
+    let answer = agent.turn(&mut Session::new("named", "lake"), &request).expect("an answer");
+    let first = answer.operations.first().expect("an operation");
+    let joined = first.runnable.as_ref().map_or(0, |plan| plan.inputs().len());
+    assert!(joined < 2, "{first:?}");
+    assert!(first.reason.contains("`ferries/paintings` has values of the rows at hand"), "{first:?}");
+}
+
+#[test]
+fn codes_name_the_tables_beside_the_one_at_hand() {
+    let (plan, preview, reason) = first_of(ferries(), "append KCCC and KDDD", Some("ferries/weather/KAAA"));
+    let inputs: Vec<String> = plan.inputs().iter().map(ToString::to_string).collect();
+    assert!(["KCCC", "KDDD"].iter().all(|code| inputs.iter().any(|input| input.contains(code))), "{inputs:?} {reason}");
+    assert_eq!(preview.rows_out, 3 * 28, "{inputs:?} {reason}");
 }
