@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use super::Agent;
 use super::prediction::{LEAST_COUNTED, Named};
 use super::scored::Scored;
+use super::wanted_table::SAME_NAME;
 use crate::feature_table::Aggregate;
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::Base;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
+use lakeward_core::text::name_likeness;
 use lakeward_reading::reader::{NotApplied, TableWish};
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
-/// What the score of a column is multiplied by that is called as one at hand, and of one whose name the request spells out where that is no
+/// What the score of a column is multiplied by that is called as one at hand and not as the words are, and of one whose name the request spells out where that is no
 /// ordinary word (`2010`, `iso_a3`).
 const AT_HAND: f64 = 0.7;
 const SPELT: f64 = 1.2;
@@ -59,7 +61,8 @@ impl Agent<'_> {
         let mut named = self.columns_named((&wish.wanted, true, READ), &base, query, (None, partners))?;
         let (own, spelt) = (&query.entry.profile.columns, Phrases::of(text));
         for named in &mut named {
-            if own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column)) {
+            let is_own = own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column));
+            if is_own && name_likeness(&wish.wanted[named.phrase], &named.column) < SAME_NAME {
                 named.score *= AT_HAND;
             }
             if named.column.contains(|c: char| c.is_ascii_digit() || c == '_') && spelt.spell(&named.column) {

@@ -108,19 +108,29 @@ impl Agent<'_> {
                 named = Some(self.joined_with(id, &wish.keys, table)?);
             }
         }
-        let by_columns = match at_hand {
-            Some(AtHand { table, .. }) if wish.id.is_none() && wish.words.is_empty() && wish.how == How::Join => {
-                self.with_wanted(plan, (wish, text), (table, partners), &by_keys)?
-            }
-            _ => None,
-        };
-        let found = match (by_columns, &named) {
-            (Some(found), _) => Some(found),
-            (None, Some(named)) => described((wish, found), text, &by_keys, named.iter().collect(), least),
-            (None, None) => {
+        let described = || match &named {
+            Some(named) => described((wish, found), text, &by_keys, named.iter().collect(), least),
+            None => {
                 let partners = partners.iter().map(|scored| &scored.candidate).collect();
                 described((wish, found), text, &by_keys, partners, least)
             }
+        };
+        // A table that has several keys which are named together, and a column that is called as what is wanted.
+        let is_called = |partner: &Partner| {
+            partner.answer.on.len() > 1
+                && wish
+                    .wanted
+                    .iter()
+                    .any(|wanted| partner.columns.iter().any(|column| name_likeness(wanted, column) >= SAME_NAME))
+        };
+        let found = match at_hand {
+            Some(AtHand { table, .. }) if wish.id.is_none() && wish.words.is_empty() && wish.how == How::Join => {
+                match described().filter(is_called) {
+                    Some(found) => Some(found),
+                    None => self.with_wanted(plan, (wish, text), (table, partners), &by_keys)?.or_else(described),
+                }
+            }
+            _ => described(),
         };
         let Some(Partner { candidate, answer, columns, is_count, mut not_applied, left }) = found else {
             return Ok(None);
