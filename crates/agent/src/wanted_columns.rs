@@ -27,7 +27,7 @@ const JOINS: f64 = 0.5;
 /// A column that answers its words less well, as a score in 0..=1, is told to be a guess.
 const PLAIN: f64 = 0.35;
 /// Texts of columns that are read for a phrase.
-const READ: usize = 24;
+const READ: usize = 12;
 /// Tables whose keys are looked for, beside those of the search for tables to join.
 const LOOKED_AT: usize = 8;
 
