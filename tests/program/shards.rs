@@ -326,6 +326,16 @@ fn lists_of_others_are_refused_by_name() {
         let refused = place.run("machine", &["index", "work", nowhere, "--shard", "0"]);
         assert_eq!(refused.code, 2, "{nowhere}: {}", refused.stderr);
     }
+    // A shard that leads out of the lake.
+    let shard = Path::new(list).join("shards/00000.jsonl");
+    let tables = fs::read_to_string(&shard).expect("a shard");
+    let lake = place.lake().canonicalize().expect("a lake").display().to_string();
+    for elsewhere in ["/etc", &format!("{lake}/../index")] {
+        fs::write(&shard, tables.replacen(&format!("\"{lake}/"), &format!("\"{elsewhere}/"), 1)).expect("a shard");
+        let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
+        assert!(refused.code != 0 && refused.stderr.contains("is not in the lake"), "{elsewhere}: {}", refused.stderr);
+    }
+    fs::write(&shard, tables).expect("a shard");
     // A row that leads elsewhere.
     place.work(list, 0);
     let row = fs::read_dir(Path::new(list).join("rows")).expect("rows").flatten().next().expect("a row").path();

@@ -199,7 +199,7 @@ impl Agent<'_> {
         }
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
-        self.note_ids(text, plan, &mut turn)?;
+        self.note_ids((text, plan), &holds, &mut turn)?;
         corrected(&mut turn);
         let mut assembly = assemble(&turn, &schema, plan);
         // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
@@ -276,7 +276,7 @@ impl Agent<'_> {
                 }
             };
             // Nor is a guess made for that.
-            let found = found.filter(|found| !is_rest || found.not_applied.is_empty());
+            let found = found.filter(|found| !is_rest || !found.is_guess);
             let Some(Chosen { table, next, not_applied: lost, left, .. }) = found else {
                 let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
                 let reason = match &wish.id {

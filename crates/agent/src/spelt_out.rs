@@ -9,8 +9,13 @@ use lakeward_index::LakeIndex;
 use lakeward_reading::reader::{Function, How, NotApplied, Role, Schema, Span, TurnReading};
 
 impl Agent<'_> {
-    /// Words that spell the id of a table out are that table, whatever the model takes them for.
-    pub(super) fn note_ids(&self, text: &str, plan: &Plan, turn: &mut TurnReading) -> Result<()> {
+    /// Words that spell the id of a table out are that table, whatever the model takes them for, but for a value that its column `holds`.
+    pub(super) fn note_ids(
+        &self,
+        (text, plan): (&str, &Plan),
+        holds: &dyn Fn(usize, &str) -> bool,
+        turn: &mut TurnReading,
+    ) -> Result<()> {
         let mut before: Option<(usize, How)> = None;
         for (bytes, id) in ids_in(self.index, text, plan)? {
             // "KPHX, KSEA and KCLT" are wanted in one way.
@@ -18,6 +23,11 @@ impl Agent<'_> {
             let listed =
                 between.filter(|(between, _)| words(between).all(|word| is_function_word(&word.to_lowercase())));
             let touches = |span: &Span| span.bytes.start < bytes.end && bytes.start < span.bytes.end;
+            let is_held =
+                |span: &Span| span.role == Role::Value && span.column().is_some_and(|c| holds(c, &span.words));
+            if turn.spans.iter().any(|span| touches(span) && is_held(span)) {
+                continue;
+            }
             let read = turn.spans.iter().find(|span| touches(span) && span.role == Role::Table);
             let near = read.or_else(|| turn.spans.iter().find(|span| span.role == Role::Table));
             let joins = turn.spans.iter().any(|span| matches!(span.role, Role::Add | Role::Key));

@@ -15,8 +15,8 @@ use lakeward_core::text::name_likeness;
 use lakeward_reading::reader::{NotApplied, TableWish};
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
-/// What the score of a column is multiplied by that is called as one at hand and not as the words are, and of one whose name the request spells out where that is no
-/// ordinary word (`2010`, `iso_a3`).
+/// What the score of a column is multiplied by that is called as one at hand and not as the words are, and of one whose name the request spells
+/// out where that is no ordinary word (`2010`, `iso_a3`).
 const AT_HAND: f64 = 0.7;
 const SPELT: f64 = 1.2;
 /// The same of a table that has all keys which are named.

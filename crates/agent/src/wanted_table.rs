@@ -41,6 +41,8 @@ pub(super) const SAME_NAME: f64 = 0.85;
 pub(super) const NAMED_KEY: f64 = 0.5;
 /// Rows of a partner for one row at hand, above which further keys are looked for.
 pub(super) const SEVERAL: f64 = 1.05;
+/// Another column joins as well that has this share of the values.
+const AS_WELL: f64 = 0.95;
 /// Columns that can be one key together.
 const MOST_KEYS: usize = 8;
 /// Partners at a grain that are looked at.
@@ -82,6 +84,8 @@ pub(crate) struct Chosen {
     pub(super) fit: f64,
     /// What was wanted of it and is not there.
     pub(super) not_applied: Vec<NotApplied>,
+    /// Whether no column is called as what is wanted, and one is taken for it.
+    pub(super) is_guess: bool,
     /// Words for columns that another table has to be found for.
     pub(super) left: Vec<String>,
 }
@@ -135,6 +139,7 @@ impl Agent<'_> {
         let Some(Partner { candidate, answer, columns, is_count, mut not_applied, left }) = found else {
             return Ok(None);
         };
+        let is_guess = !not_applied.is_empty();
         let mut on: Vec<JoinKey> = answer
             .on
             .iter()
@@ -146,6 +151,9 @@ impl Agent<'_> {
             .collect();
         if on.is_empty() {
             return Ok(None);
+        }
+        if let (Some(AtHand { table, .. }), [key], []) = (at_hand, &mut on[..], &wish.keys[..]) {
+            not_applied.extend(self.other_key(key, &answer, table, text)?);
         }
         let own: Vec<&QueryColumn> = at_hand.iter().flat_map(|at_hand| &at_hand.table.columns).collect();
         let theirs = candidate.dataset.columns();
@@ -189,7 +197,7 @@ impl Agent<'_> {
             let name = free_name((&table, Aggregate::Count.named(column)), &on, &taken);
             let added = Added { table: &table, column, on: &on, name: &name };
             let (step, _) = one_row_join(theirs, &added, Aggregate::Count);
-            return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, left }));
+            return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, is_guess, left }));
         }
         let kind = match wish.how {
             How::Semi => JoinKind::Semi,
@@ -200,11 +208,56 @@ impl Agent<'_> {
             let reason = format!("no column of `{}` is called so; all of its columns are added", answer.table);
             not_applied.push(NotApplied { words: wish.wanted.join(", "), reason });
         }
+        for key in wish.keys.iter().filter(|key| !on.iter().any(|on| on.left == **key)) {
+            if !not_applied.iter().any(|lost| lost.words == *key) {
+                not_applied.push(NotApplied { words: key.clone(), reason: format!("`{table}` is not joined by it") });
+            }
+        }
         let columns = if kind == JoinKind::Left { columns } else { Vec::new() };
         let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
         let with = Relation::of(Input::Table(table.clone()));
         let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
-        Ok(Some(Chosen { table, next, fit: answer.containment, not_applied, left }))
+        Ok(Some(Chosen { table, next, fit: answer.containment, not_applied, is_guess, left }))
+    }
+
+    /// Sets `key` to another column at hand that joins the same column of the partner as well, as the airport that a flight leaves and the one where it
+    /// lands do, where the request speaks of that one alone; where it speaks of none or of several, tells that it was chosen.
+    ///
+    /// # Errors
+    /// A damaged index.
+    fn other_key(
+        &self,
+        key: &mut JoinKey,
+        answer: &JoinAnswer,
+        table: &QueryTable,
+        text: &str,
+    ) -> Result<Option<NotApplied>> {
+        let own = &table.entry.profile.columns;
+        let Some(chosen) = own.iter().find(|column| column.name == key.left) else { return Ok(None) };
+        let partner = self.index.find(&answer.table)?;
+        let mut as_well = vec![key.left.clone()];
+        for (place, column) in own.iter().enumerate() {
+            if column.name == chosen.name || column.logical != chosen.logical || column.weakness.is_some() {
+                continue;
+            }
+            let other = join::between(self.index, table, partner, &[place], &self.ranking)?;
+            let joins =
+                |other: &JoinAnswer| other.column == key.right && other.containment >= AS_WELL * answer.containment;
+            if other.as_ref().is_some_and(joins) {
+                as_well.push(column.name.clone());
+            }
+        }
+        if as_well.len() == 1 {
+            return Ok(None);
+        }
+        let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| own[mention.column].name.clone());
+        let said: Vec<String> = mentioned.filter(|name| as_well.contains(name)).collect();
+        if let [only] = &said[..] {
+            key.left.clone_from(only);
+            return Ok(None);
+        }
+        let reason = format!("each has values of `{}`, and no words say which: `{}` is taken", key.right, key.left);
+        Ok(Some(NotApplied { words: as_well.join(" or "), reason }))
     }
 
     /// The partner that has the columns which a request wants at the grain that it names, as in "the population for each country and
@@ -351,6 +404,7 @@ impl Agent<'_> {
             next: Next::Step(Box::new(step)),
             fit,
             not_applied: Vec::new(),
+            is_guess: false,
             left: Vec::new(),
         }))
     }
@@ -370,7 +424,14 @@ impl Agent<'_> {
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
-        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new(), left: Vec::new() }))
+        Ok(Some(Chosen {
+            table: answer.table,
+            next,
+            fit: 1.0,
+            not_applied: Vec::new(),
+            is_guess: false,
+            left: Vec::new(),
+        }))
     }
 }
 

@@ -199,11 +199,8 @@ impl Agent<'_> {
                 self.columns_named((&phrases, !added.is_empty() && !is_idle, read), base, query, (target, partners))?;
             let mut named = self.joinable(session, named, query, target, partners)?;
             // Who names a table wants no other one.
-            let mut ids = turn.of(Role::Table).filter_map(|span| span.value.as_deref()).peekable();
-            if ids.peek().is_some() {
-                let ids: Vec<&str> = ids.collect();
-                named.retain(|named| ids.contains(&named.table.as_str()));
-            }
+            let ids: Vec<&str> = turn.of(Role::Table).filter_map(|span| span.value.as_deref()).collect();
+            named.retain(|named| ids.is_empty() || ids.contains(&named.table.as_str()));
             named
         } else {
             Vec::new()

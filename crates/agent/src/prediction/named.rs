@@ -62,7 +62,7 @@ pub(crate) struct Named {
     /// What several rows of a key become, as the words say it.
     pub(crate) aggregate: Aggregate,
     /// The keys, where no target is compared, or what is indexed of both tables shares too few for that.
-    pub(crate) on: Option<Vec<KeyPair>>,
+    on: Option<Vec<KeyPair>>,
 }
 
 /// The left join that adds a column of a table under a name.
@@ -92,9 +92,11 @@ impl Agent<'_> {
             let wish = TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: Vec::new() };
             let at_hand = AtHand { input: &base.plan.relation.source, table: query };
             let found = self.to_join(session, &base.plan, (&wish, &Found::new()), Some(at_hand), text, partners)?;
-            let Some(Chosen { table, next: Next::Step(step), not_applied, .. }) = found else { return Ok(None) };
+            let Some(Chosen { table, next: Next::Step(step), not_applied, left, .. }) = found else { return Ok(None) };
+            let lost = not_applied.iter().map(|lost| (&lost.words, lost.reason.as_str()));
             let lost =
-                not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
+                lost.chain(left.iter().map(|words| (words, "no column of the table that is joined is called so")));
+            let lost = lost.map(|(words, reason)| unmet(format!("`{words}` is not applied: {reason}")));
             let plan = with_table(&base.plan, *step);
             let joined = self.changed_plan(session, &base.plan, plan, OperationKind::Join, lost.collect())?;
             return Ok(Some(RankedOperation { requested: true, table: Some(table), ..joined }));
@@ -230,7 +232,7 @@ impl Agent<'_> {
     }
 
     /// Those of `named` that share keys with the table at hand, by how well they fit the words and how many rows get a value.
-    pub(crate) fn joinable(
+    pub(super) fn joinable(
         &self,
         session: &Session,
         named: Vec<Named>,

@@ -221,3 +221,23 @@ fn codes_name_the_tables_beside_the_one_at_hand() {
     assert!(["KCCC", "KDDD"].iter().all(|code| inputs.iter().any(|input| input.contains(code))), "{inputs:?} {reason}");
     assert_eq!(preview.rows_out, 3 * 28, "{inputs:?} {reason}");
 }
+
+#[test]
+fn of_two_keys_that_join_as_well_the_one_spoken_of_is_taken_or_it_is_told() {
+    let doubts = |text: &str| {
+        let lake = ferries();
+        let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+        let agent =
+            Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+        let request = Request { text: text.into(), table: Some("ferries/crossings".into()), ..Request::default() };
+        let answer = agent.turn(&mut Session::new("keys", "lake"), &request).expect("an answer");
+        let first = answer.operations.first().expect("an operation").clone();
+        let doubts: Vec<String> =
+            first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone()).collect();
+        (first.reason, doubts)
+    };
+    let (reason, told) = doubts("add the capital");
+    assert!(told.iter().any(|what| what.contains("from_code or to_code")), "{reason} {told:?}");
+    let (reason, told) = doubts("add the capital of the to_code");
+    assert!(reason.contains("to_code = iso") && !told.iter().any(|what| what.contains(" or ")), "{reason} {told:?}");
+}

@@ -149,7 +149,8 @@ pub fn list(
         })
     };
     let lake_path = named(lake)?;
-    let survey = Survey::of(lake, folder, embedder, options)?;
+    // Workers run elsewhere: no path of a file may begin where this process stands.
+    let survey = Survey::of(Path::new(&lake_path), folder, embedder, options)?;
     let plan = survey.plan(folder, options)?;
     let reads: Vec<&Read<'_>> = plan.reads.iter().filter(|read| is_listed(read)).collect();
     let shards = divided(&reads, count as usize);
@@ -174,7 +175,6 @@ pub fn list(
     };
     let texts: Vec<Vec<u8>> = shards.iter().map(|reads| listed_read::written(reads)).collect::<Result<_>>()?;
     let list = ListFolder::write(folder, &made, &texts)?.address();
-    // Workers run elsewhere.
     let list = std::path::absolute(&list).ok().filter(|_| IndexStore::of(folder).is_none()).unwrap_or(list);
     Ok(ListedShards { list: list.display().to_string(), shards: made })
 }

@@ -140,7 +140,12 @@ impl ListFolder {
         }
         let name = shard_name(shard);
         let text = self.get(&name)?.ok_or_else(|| self.damaged(&name, "it is missing"))?;
-        listed_read::parsed(&text).map_err(|reason| self.damaged(&name, reason))
+        let listed = listed_read::parsed(&text).map_err(|reason| self.damaged(&name, reason))?;
+        // Who may write beside an index may not have everything read that its readers can open.
+        match listed.iter().find(|listed| !listed.is_in(Path::new(&list.lake))) {
+            Some(listed) => Err(self.damaged(&name, format!("`{}` is not in the lake", listed.path().display()))),
+            None => Ok(listed),
+        }
     }
 
     /// A new folder in which a shard is worked on; it goes with the value.

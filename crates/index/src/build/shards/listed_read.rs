@@ -1,6 +1,7 @@
 //! One table to be read, as a shard writes it down.
 
 use std::borrow::Cow;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,17 @@ pub(super) fn parsed(text: &[u8]) -> std::result::Result<Vec<ListedRead>, String
 }
 
 impl ListedRead {
+    /// Where it is opened.
+    pub fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    /// Whether that is below the folder or address of the lake.
+    pub fn is_in(&self, lake: &Path) -> bool {
+        let leaves = |part: Component<'_>| part == Component::ParentDir;
+        self.file.path.starts_with(lake) && !self.file.path.components().any(leaves)
+    }
+
     /// As a build reads it.
     pub fn read(&self) -> Read<'_> {
         let metadata = self.metadata.as_ref().map(|metadata| Box::new(Cow::Borrowed(metadata)));
