@@ -191,9 +191,8 @@ impl Agent<'_> {
                 Some(_) => doubtful || said.is_some(),
             };
         let named = if may_overrule {
-            let rest =
-                |text: &str| target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
-            let phrases: Vec<String> = phrases(text, &added).into_iter().map(rest).collect();
+            let rest = target.map_or_else(|| text.to_string(), |target| without(text, &columns[target].name));
+            let phrases: Vec<String> = phrases(&rest, &added).into_iter().map(str::to_string).collect();
             let read = (READ / phrases.len().max(1)).max(READ_EACH);
             let named =
                 self.columns_named((&phrases, !added.is_empty() && !is_idle, read), base, query, (target, partners))?;
@@ -313,14 +312,21 @@ fn target_named(text: &str, columns: &[ColumnProfile]) -> Option<usize> {
     mentioned().find(|place| !is_key(place) && !join_keys::is_time(&columns[*place])).or_else(|| mentioned().next())
 }
 
-/// `text` without the first run of words that is the name of a column.
+/// `text` without the words that are the name of a column, where they stand first.
 fn without(text: &str, name: &str) -> String {
     let (lower, name) = (text.to_lowercase(), name.to_lowercase());
     let spaced = name.replace(['_', '-'], " ");
-    let found = [&name, &spaced].into_iter().find_map(|name| lower.find(name.as_str()).map(|at| (at, name.len())));
+    let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_word = |at: usize, length: usize| {
+        !is_inside(lower[..at].chars().next_back()) && !is_inside(lower[at + length..].chars().next())
+    };
+    let found = [&name, &spaced].into_iter().find_map(|name| {
+        let at = lower.match_indices(name.as_str()).map(|(at, _)| at).find(|at| is_word(*at, name.len()))?;
+        Some((at, at + name.len()))
+    });
     match found {
-        Some((at, length)) if text.is_char_boundary(at) && text.is_char_boundary(at + length) => {
-            format!("{} {}", &text[..at], &text[at + length..])
+        Some((from, to)) if text.is_char_boundary(from) && text.is_char_boundary(to) => {
+            format!("{} {}", &text[..from], &text[to..])
         }
         _ => text.to_string(),
     }

@@ -279,6 +279,7 @@ fn broken_and_hostile_metadata_of_iceberg_is_named() {
     broken("missing", &|metadata| metadata["snapshots"][0]["manifest-list"] = "s3://warehouse/t/none.avro".into());
     broken("deep", &|metadata| metadata["schemas"][0]["fields"][0]["type"] = deep.clone());
     broken("type", &|metadata| metadata["schemas"][0]["fields"][0]["type"] = "decimal(99, 3)".into());
+    broken("twice", &|metadata| metadata["schemas"][0]["fields"][1]["name"] = " town".into());
     broken("list", &|metadata| *metadata = json!([metadata]));
     write(&at("json"), &[("metadata/v1.metadata.json", "{\"format-version\": 2,")]);
     let mut table = IcebergTable::new(at("manifest"), 2);
@@ -288,8 +289,9 @@ fn broken_and_hostile_metadata_of_iceberg_is_named() {
     fs::write(at("manifest/metadata/m.avro"), "Obj\u{1}damaged").unwrap();
     let listing = list_files(lake.path()).unwrap();
     assert_eq!(listing.files.iter().map(|file| file.relative.as_str()).collect::<Vec<_>>(), ["outside.parquet"]);
-    let names =
-        ["future", "lost", "outside", "parent", "itself", "missing", "deep", "type", "list", "json", "manifest"];
+    let names = [
+        "future", "lost", "outside", "parent", "itself", "missing", "deep", "type", "twice", "list", "json", "manifest",
+    ];
     for name in names {
         let problem = listing.problems.iter().find(|(path, _)| *path == at(name));
         let (_, reason) = problem.unwrap_or_else(|| panic!("{name}: {:?}", listing.problems));

@@ -1,6 +1,6 @@
 //! A schema of Iceberg as Arrow's fields, each with its number.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, TimeUnit};
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::super::NUMBER;
 use crate::metadata::ColumnMetadata;
+use lakeward_core::text::on_one_line;
 
 /// Types in types beyond which a schema is an error.
 const MOST_DEPTH: usize = 32;
@@ -20,8 +21,12 @@ pub(super) fn columns(schema: &Value) -> Result<(Vec<FieldRef>, BTreeMap<String,
     let listed = schema.get("fields").and_then(Value::as_array).ok_or("a schema without fields")?;
     let mut comments = BTreeMap::new();
     let mut columns = Vec::with_capacity(listed.len());
+    let mut names = HashSet::new();
     for described in listed {
         let field = field(described, 0)?;
+        if !names.insert(on_one_line(field.name())) {
+            return Err(format!("two columns named `{}`", on_one_line(field.name())));
+        }
         if let Some(comment) = described.get("doc").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
             let metadata = ColumnMetadata { description: Some(comment.to_string()), ..ColumnMetadata::default() };
             comments.insert(field.name().clone(), metadata);
