@@ -248,7 +248,16 @@ impl Agent<'_> {
                 let operation = nothing_helps(&table);
                 Ok((wished.is_none() && !asks).then(|| Predicted { operation, notes: notes(&table) }))
             }
-            Ok(table) => Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) })),
+            Ok(table) => {
+                let mut operation = operation(&table);
+                if asks {
+                    let wanted = added.join("`, `");
+                    operation
+                        .preconditions
+                        .push(unmet(format!("`{wanted}` is not added: no column that joins is called so")));
+                }
+                Ok(Some(Predicted { operation, notes: notes(&table) }))
+            }
             Err(Error::Usage(_)) => Ok(None),
             Err(error) => Err(error),
         }

@@ -1,7 +1,7 @@
 //! Columns of other tables that the words of a request name: those that a search for columns finds best for them and that share keys with
 //! the table at hand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::phrases::unexplained;
 use super::{FEATURES, Predicted, notes, operation};
@@ -16,10 +16,11 @@ use crate::wanted_table::{Chosen, Found, Next};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
-use lakeward_core::text::{Stemmer, is_function_word, name_words};
+use lakeward_core::text::{Stemmer, bare, is_function_word, name_words};
 use lakeward_index::ColumnRef;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::join_keys;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{How, TableWish, with_table};
@@ -33,6 +34,11 @@ use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 const NAMED: f64 = 0.25;
 /// Columns that are named beside the best one score this share of it.
 const NAMED_TOO: f64 = 0.9;
+/// A column that words name is meant from this share of the score of the one that they name best, whether that can be joined or not.
+const MEANT: f64 = 0.6;
+/// The best column of another table is tried where the best of all cannot be added, from this share of its score, of so many tables.
+const NEARLY: f64 = 0.7;
+const TRIED: usize = 3;
 /// The score of a column that words name, at least, where they were not read as what is wanted.
 pub(crate) const PLAINLY: f64 = 0.4;
 /// Columns that are looked at for words.
@@ -71,6 +77,27 @@ fn left_join((table, column, name): (&str, &str, &str), on: &[KeyPair]) -> Step 
     let kept = Kept { column: column.into(), name: (name != column).then(|| name.into()) };
     let with = Relation::of(Input::Table(table.into()));
     Step::Join(Join { with, kind: JoinKind::Left, on: on.iter().map(key).collect(), columns: vec![kept] })
+}
+
+/// The stems of the names of the keys that are words: what a row of the table is of.
+fn things_named(columns: &[ColumnProfile], keys: &[Vec<usize>]) -> HashSet<String> {
+    let words = |place: &&usize| !columns[**place].logical.is_numeric() && !join_keys::is_time(&columns[**place]);
+    let mut stemmer = Stemmer::default();
+    let names = keys.iter().flatten().filter(words).flat_map(|place| name_words(&columns[*place].name));
+    names.map(|word| stemmer.stem(&word).to_string()).collect()
+}
+
+/// A phrase without the words for `things`, where it has some and says something else as well.
+fn without_things(phrase: &str, things: &HashSet<String>) -> Option<String> {
+    let mut stemmer = Stemmer::default();
+    let mut is_thing = |word: &str| {
+        let mut words = name_words(word).into_iter().filter(|word| !is_function_word(word)).peekable();
+        words.peek().is_some() && words.all(|word| things.contains(stemmer.stem(&word)))
+    };
+    let words: Vec<&str> = phrase.split_whitespace().collect();
+    let rest: Vec<&str> = words.iter().copied().filter(|word| !is_thing(word)).collect();
+    let says = rest.iter().any(|word| !is_function_word(&bare(word).to_lowercase()));
+    (says && rest.len() < words.len()).then(|| rest.join(" "))
 }
 
 impl Agent<'_> {
@@ -142,15 +169,21 @@ impl Agent<'_> {
         among.dedup();
         let target = target.map(|place| query.entry.profile.columns[place].name.as_str());
         let mut best: HashMap<ColumnRef, Named> = HashMap::new();
-        for (number, phrase) in phrases.iter().enumerate() {
+        let things = things_named(columns, &keys);
+        let alone = |phrase: &String| without_things(phrase, &things);
+        // What a row is of may be said beside what is wanted of it: the grade of the pollster.
+        let said = phrases.iter().enumerate().flat_map(|(number, phrase)| {
+            std::iter::once((number, phrase.clone())).chain(alone(phrase).map(|alone| (number, alone)))
+        });
+        for (number, phrase) in said {
             let mut own_score = 0.0f64;
-            let answers = column_search::search_among(self.index, self.embedder, phrase, &options, (&among, read))?;
+            let answers = column_search::search_among(self.index, self.embedder, &phrase, &options, (&among, read))?;
             for answer in answers.iter().filter(|_| !elsewhere) {
                 if own == Some(answer.table.as_str()) && (phrases.len() > 1 || target != Some(&answer.column)) {
                     own_score = own_score.max(answer.score);
                 }
             }
-            let rows = self.rows_counted((number, phrase), &answers, (own, &key_names))?;
+            let rows = self.rows_counted((number, &phrase), &answers, (own, &key_names))?;
             best.extend(rows.into_iter().map(|named| (named.place, named)));
             for answer in answers {
                 if answer.distinct < 2 {
@@ -161,7 +194,7 @@ impl Agent<'_> {
                     continue;
                 }
                 let Some(place) = self.place_of(&answer)? else { continue };
-                let aggregate = Aggregate::said(phrase, answer.logical).unwrap_or_default();
+                let aggregate = Aggregate::said(&phrase, answer.logical).unwrap_or_default();
                 let (table, column, score) = (answer.table, answer.column, answer.score);
                 let named = Named { table, column, place, score, phrase: number, aggregate, on: None };
                 match best.get(&place) {
@@ -258,9 +291,15 @@ impl Agent<'_> {
             }
             None => Vec::new(),
         };
-        let mut found = Vec::new();
+        let mut found: Vec<(Named, f64, f64)> = Vec::new();
+        let mut best: HashMap<usize, f64> = HashMap::new();
+        for named in &named {
+            let best = best.entry(named.phrase).or_default();
+            *best = best.max(named.score);
+        }
         for mut named in named {
-            if session.is_rejected(&named.table) {
+            // What the words name far better, and nothing joins, is what was meant.
+            if session.is_rejected(&named.table) || named.score < MEANT * best[&named.phrase] {
                 continue;
             }
             let of_it = |table: &str, column: &str| (table, column) == (&named.table, &named.column);
@@ -291,15 +330,26 @@ impl Agent<'_> {
                     continue;
                 }
                 let repeats = if is_count { 1.0 } else { fan_out.max(1.0).powf(REPEATS) };
-                named.score *= coverage.clamp(0.0, 1.0).sqrt() * repeats;
-                found.push(named);
+                found.push((named, coverage.clamp(0.0, 1.0), repeats));
             }
         }
+        // Rows that the table has with nothing in the column are told: what was meant is the column all the same.
+        let mut covered: HashMap<String, f64> = HashMap::new();
+        for (named, coverage, _) in &found {
+            let most = covered.entry(named.table.clone()).or_default();
+            *most = most.max(*coverage);
+        }
+        let scored = found.into_iter().map(|(named, _, repeats)| {
+            let score = named.score * covered[&named.table].sqrt() * repeats;
+            Named { score, ..named }
+        });
+        let mut found: Vec<Named> = scored.collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(found)
     }
 
-    /// The joins that add the best of the columns that are named, with others of its table that fit nearly as well; `None` where none can be added.
+    /// The joins that add the best of the columns that are named, with others of its table that fit nearly as well, else of the next table with
+    /// one that is called nearly as well; `None` where none can be added.
     pub(super) fn add_named(
         &self,
         session: &Session,
@@ -308,7 +358,29 @@ impl Agent<'_> {
         query: &QueryTable,
         target: Option<usize>,
     ) -> Result<Option<Predicted>> {
-        let Some(best) = named.first() else { return Ok(None) };
+        let mut tables: Vec<&Named> = Vec::new();
+        for other in named.iter().take_while(|other| other.score >= NEARLY * named[0].score) {
+            if tables.len() < TRIED && tables.iter().all(|known| known.table != other.table) {
+                tables.push(other);
+            }
+        }
+        for best in tables {
+            if let Some(added) = self.add_of_table(session, (best, named), base, query, target)? {
+                return Ok(Some(added));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The joins that add `best`, with others of its table that fit nearly as well; `None` where none can be added.
+    fn add_of_table(
+        &self,
+        session: &Session,
+        (best, named): (&Named, &[Named]),
+        base: &Base<'_>,
+        query: &QueryTable,
+        target: Option<usize>,
+    ) -> Result<Option<Predicted>> {
         let same = named.iter().filter(|other| other.table == best.table && other.score >= NAMED_TOO * best.score);
         let most = if best.aggregate == Aggregate::Count { 1 } else { FEATURES };
         let named: Vec<&Named> = same.take(most).collect();
@@ -340,7 +412,7 @@ impl Agent<'_> {
                 on.iter().map(|pair| format!("`{}` = `{}`", pair.query_column, pair.column)).collect();
             let by = by.join(" and ");
             let keeps =
-                |plan: &Plan| plan_preview(context, plan, &limits).is_ok_and(|preview| preview.rows_out == rows);
+                |plan: &Plan| plan_preview(context, plan, &limits).is_ok_and(|preview| preview.rows() == Some(rows));
             let name = free_name((table, aggregate.named(column)), on, &taken);
             let plain = plan.clone().then(left_join((table, column, &name), on));
             if *aggregate != Aggregate::Count && keeps(&plain) {

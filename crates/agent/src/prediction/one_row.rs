@@ -30,8 +30,20 @@ impl Agent<'_> {
         let probability = signals.intention.probability(Intention::Prediction);
         let predicts = probability >= SUSPECTED;
         let adds = turn.of(Role::Add).next().is_some();
-        let Some(first) = operations.first_mut().filter(|_| predicts || adds) else { return Ok(Vec::new()) };
+        let Some(first) = operations.first_mut() else { return Ok(Vec::new()) };
         let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
+        if !(predicts || adds) {
+            let joins = |plan: &Plan| plan.relation.steps.iter().filter(|step| matches!(step, Step::Join(_))).count();
+            let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+            // A join may repeat rows where nobody said otherwise, within bounds.
+            if joins(&plan) > joins(&base.plan)
+                && let Some(reason) = plan_preview(self.connected(session)?, &plan, &limits)?.stopped
+            {
+                (first.runnable, first.sql) = (None, None);
+                first.preconditions.insert(0, unmet(reason));
+            }
+            return Ok(Vec::new());
+        }
         let columns = &query.entry.profile.columns;
         let is_for_it = signals.intention.label == Intention::Prediction;
         let target = target_said(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
@@ -78,7 +90,7 @@ impl Agent<'_> {
         };
         let context = self.connected(session)?;
         let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let rows_of = |plan: &Plan| Ok::<u64, Error>(plan_preview(context, plan, &limits)?.rows_out);
+        let rows_of = |plan: &Plan| Ok::<u64, Error>(plan_preview(context, plan, &limits)?.rows().unwrap_or(u64::MAX));
         let mut made = Plan::of(plan.relation.source.clone());
         let mut became = Vec::new();
         for step in &plan.relation.steps {

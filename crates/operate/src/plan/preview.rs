@@ -178,6 +178,11 @@ fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> String {
 }
 
 impl PlanPreview {
+    /// Rows of the result; `None` where it is stopped, since they were not made.
+    pub fn rows(&self) -> Option<u64> {
+        self.stopped.is_none().then_some(self.rows_out)
+    }
+
     /// Whether it has steps after the first `known`, and none of them changes anything.
     pub fn changes_nothing_after(&self, known: usize) -> bool {
         let idle = |step: usize| {
