@@ -124,7 +124,7 @@ impl Agent<'_> {
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        notes.extend(carried_out_in_doubt(session));
+        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {doubt}")));
         let stands = session.plan();
         let operations = match (before, stands) {
             (Some(before), Some(stands)) if before != stands => {
