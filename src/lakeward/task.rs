@@ -25,7 +25,7 @@ pub struct ModelOrder {
     pub by: String,
     /// Number of datasets given to it.
     pub candidates: usize,
-    /// Weight of its order against the computed one, 0..=1, as it was measured or set; with 0 it is not asked.
+    /// Weight of its order against the computed one, 0..=1; 0 if it was not asked or knows no more than chance.
     pub weight: f64,
     /// Number of calls.
     pub calls: usize,
@@ -57,11 +57,11 @@ impl Lakeward {
             candidates: answers.len().min(llm.candidates),
             ..ModelOrder::default()
         };
-        rerank.weight = llm.weight_of_ranking();
-        if rerank.candidates > 1 && rerank.weight > 0.0 {
+        if rerank.candidates > 1 && llm.ranking != Some(0.0) {
             let first = &answers[..rerank.candidates];
             match model_order(&model, text, first) {
                 Ok(order) => {
+                    rerank.weight = order.weight(llm.ranking);
                     let scores: Vec<f64> = first.iter().map(|answer| answer.score).collect();
                     answers = in_order(answers, &order.fused(&scores, rerank.weight));
                 }

@@ -439,6 +439,7 @@ pub fn voice(report: &VoiceReport) {
             let recovered =
                 orders.recovered.map_or(String::new(), |share| format!(", {:.0}% of its gain", 100.0 * share));
             row(format!("{:.2} as trusted{recovered}", orders.trusted.voice), &orders.trusted);
+            row(format!("{:.2} before it is measured", orders.unmeasured.voice), &orders.unmeasured);
         }
         right_align(&mut table, &[3, 4]);
         out(&table.trim_fmt());
