@@ -156,7 +156,10 @@ pub fn conversations(report: &ConversationReport) {
         cells.push(format!("{:.2}", group.turns));
         cells.extend([group.recall_at_1, group.recall_at_5, group.mrr].map(three));
         cells.extend(group.average_turn.map(|turn| format!("{turn:.2}")));
-        cells.extend([format!("{:.2}", group.seconds), format!("{:.0}", group.tokens)]);
+        // No tokens: nobody was asked.
+        let tokens = Some(group.tokens).filter(|tokens| *tokens > 0.0);
+        cells
+            .extend([format!("{:.2}", group.seconds), tokens.map_or("–".to_string(), |tokens| format!("{tokens:.0}"))]);
         cells.extend([group.p50_ms, group.p95_ms].map(|ms| format!("{ms:.1}")));
         table.add_row(cells);
     }
