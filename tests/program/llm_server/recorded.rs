@@ -174,3 +174,100 @@ fn sentences_of_a_capable_model_stand_with_what_they_rest_on() {
         "{by_model} sentences of {given}, {left_out} with some left out"
     );
 }
+
+/// Titles, abstracts and texts in which well-known data sets are named.
+const PAPERS: [[&str; 3]; 8] = [
+    ["Detection", "We detect objects in images.", "Object detection is trained and evaluated on COCO."],
+    ["Captions", "We describe images in sentences.", "Image captioning is trained and evaluated on MS-COCO."],
+    [
+        "Mortality Prediction in Intensive Care",
+        "We study mortality prediction.",
+        "We predict mortality on the Medical Information Mart for Intensive Care III (MIMIC-III) dataset. On MIMIC-III the error of \
+         mortality prediction is 2.1 %.",
+    ],
+    [
+        "Length of Stay",
+        "We study length of stay.",
+        "Length of stay is predicted on stays of the Medical Information Mart for Intensive Care III.",
+    ],
+    [
+        "Classification of Alzheimer's Disease",
+        "We study classification of Alzheimer's disease from MRI.",
+        "Scans were obtained from the Alzheimer's Disease Neuroimaging Initiative (ADNI) dataset. On ADNI our classification of \
+         Alzheimer's disease reaches an accuracy of 91.2 %.",
+    ],
+    [
+        "A Small Language Model",
+        "We train a language model and evaluate arithmetic reasoning, language understanding and code generation.",
+        "For arithmetic reasoning we evaluate on GSM8K. Language understanding is evaluated on GLUE. Code generation is evaluated on \
+         HumanEval.",
+    ],
+    [
+        "Knowing How",
+        "We study physical commonsense reasoning.",
+        "We evaluate physical commonsense reasoning on PIQA. PIQA asks which of two ways reaches a goal.",
+    ],
+    [
+        "CARLA: An Open Urban Driving Simulator",
+        "We introduce CARLA, an open-source simulator for autonomous driving research.",
+        "We use CARLA to study the performance of three approaches to autonomous driving. All approaches to autonomous driving are \
+         evaluated in CARLA.",
+    ],
+];
+
+#[test]
+fn well_known_data_sets_are_read_and_joined_by_a_capable_model() {
+    let (server, given) = server();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (lake, index) = (folder.path().join("lake"), folder.path().join("index"));
+    fs::create_dir(&lake).expect("a folder");
+    let records =
+        [("ms-coco", "MS COCO", "The Microsoft Common Objects in Context set has images with objects and captions.")]
+            .map(|(id, title, description)| json!({"id": id, "title": title, "description": description}).to_string());
+    let papers = PAPERS.map(|[title, summary, text]| {
+        let sections = json!([{"heading": "Experiments", "text": text}]);
+        json!({"id": title, "title": title, "abstract": summary, "sections": sections}).to_string()
+    });
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fs::write(at("records.jsonl"), records.join("\n")).expect("a file");
+    fs::write(at("papers.jsonl"), papers.join("\n")).expect("a file");
+    let settings = settings(folder.path(), &server, "extraction = 0.9\nsame_dataset = 0.9\nconcurrency = 1\n");
+    run(&lake, &index, &settings, &["index", "--records", &at("records.jsonl")]);
+    run(&lake, &index, &settings, &["papers", "add", &at("papers.jsonl")]);
+    let extracted = run(&lake, &index, &settings, &["papers", "extract"]);
+    assert_eq!(
+        extracted["by_model"],
+        PAPERS.len(),
+        "{:?}: record the answers anew, as the head of this file says: {extracted}",
+        given.lock().expect("counts")
+    );
+    run(&lake, &index, &settings, &["graph", "build"]);
+
+    // Each data set once, with its own task.
+    let lines = fs::read_to_string(extracted["path"].as_str().expect("a path")).expect("extractions");
+    let mut uses: Vec<(String, String)> = Vec::new();
+    for paper in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        for task in paper["tasks"].as_array().into_iter().flatten() {
+            for dataset in task["datasets"].as_array().into_iter().flatten() {
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_lowercase();
+                uses.push((text(&dataset["name"]), format!("{} {}", text(&task["name"]), text(&task["text"]))));
+            }
+        }
+    }
+    for (name, word) in [
+        ("adni", "alzheimer"),
+        ("gsm8k", "arithmetic"),
+        ("glue", "understanding"),
+        ("humaneval", "code"),
+        ("piqa", "commonsense"),
+        ("carla", "driving"),
+        ("mimic-iii", "mortality"),
+    ] {
+        let of: Vec<&String> = uses.iter().filter(|(own, _)| own == name).map(|(_, task)| task).collect();
+        assert!(matches!(of.as_slice(), [task] if task.contains(word)), "{name}: {uses:?}");
+    }
+
+    let joined = |a: &str, b: &str| run(&lake, &index, &settings, &["graph", "why", a, b])["joined"] == true;
+    assert!(joined("COCO", "MS-COCO") && joined("MS-COCO", "ms-coco"));
+    assert!(joined("MIMIC-III", "Medical Information Mart for Intensive Care III"));
+}
