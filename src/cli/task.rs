@@ -189,9 +189,14 @@ pub(super) fn build(
     let options = GraphOptions { resolve: !no_resolution, ..GraphOptions::default() };
     let config = lakeward.config().llm.limits();
     let limits = Limits { calls: calls as usize, tokens: u64::MAX, time: Duration::from_secs(24 * 3600), ..config };
-    // Who was measured to guess decides nothing.
-    let trusted = lakeward.config().llm.same_dataset != Some(0.0);
-    let judge = lakeward.model().filter(|_| trusted).map(|model| {
+    // A wrong merge spoils every answer about both: who was not measured, or was measured to guess, decides nothing.
+    let trust = lakeward.config().llm.same_dataset;
+    if lakeward.model().is_some() && trust.is_none() && calls > 0 && !arguments.quiet {
+        printer::narrate(
+            "names are compared by rules alone until `lakeward model check` has measured how the model compares them",
+        );
+    }
+    let judge = lakeward.model().filter(|_| trust.is_some_and(|trust| trust > 0.0)).map(|model| {
         let access = model.access();
         ModelJudge::new(LanguageModel::new(access.chat, access.prompts, limits, access.cache))
     });

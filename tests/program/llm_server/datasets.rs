@@ -185,3 +185,50 @@ fn a_search_for_a_task_is_replayed_without_the_model() {
     assert!(run(&lake, &["replay", &two], 2).1.contains("version 9"));
     assert!(run(&lake, &["replay", &one, "--against", &at("records.jsonl")], 2).1.contains("no trace"));
 }
+
+#[test]
+fn names_are_put_to_a_model_once_it_is_trusted_with_them() {
+    let folder = lake();
+    let lake = folder.path().join("lake");
+    let papers = folder.path().join("named.jsonl");
+    let named = |paper: &str, name: &str| {
+        json!({"paper": paper, "task": "find lanes", "datasets_not_in_corpus": [name]}).to_string()
+    };
+    fs::write(&papers, [named("p", "Atlas of Lanes"), named("q", "Signs from a Book")].join("\n")).expect("a file");
+    let server = Server::new(|_, asked| {
+        let user = asked.body["messages"][1]["content"].as_str().unwrap_or_default();
+        let line = |name: &str| user.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        let same = line("name: ") == "\"Atlas of Lanes\"" && line("title: ") == "\"LaneAtlas\"";
+        let verdict = if same { "same" } else { "different" };
+        says(&json!({"verdict": verdict, "reason": "An atlas of lanes it is."}).to_string())
+    });
+    let papers = papers.to_string_lossy().into_owned();
+    let build = [
+        "graph",
+        "build",
+        "--anew",
+        "--no-extractions",
+        "--papers",
+        &papers,
+        "--llm-url",
+        &server.url(),
+        "--llm-model",
+        "judge",
+    ];
+    let (_, said) = run(&lake, &build, 0);
+    assert!(said.contains("`lakeward model check`") && server.asked().is_empty(), "{said}");
+    fs::write(lake.join("lakeward.toml"), "[llm]\nsame_dataset = 0.0\n").expect("settings");
+    let (_, said) = run(&lake, &build, 0);
+    assert!(!said.contains("model check") && server.asked().is_empty(), "{said}");
+    assert!(!run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 1).0.contains("are one dataset"));
+
+    fs::write(lake.join("lakeward.toml"), "[llm]\nsame_dataset = 0.9\n").expect("settings");
+    run(&lake, &build, 0);
+    assert!(!server.asked().is_empty());
+    let (told, _) = run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 0);
+    assert!(
+        told.contains("are one dataset") && told.contains("An atlas of lanes it is.") && told.contains("judge@"),
+        "{told}"
+    );
+    run(&lake, &["graph", "why", "Signs from a Book", "cat/atlas"], 1);
+}

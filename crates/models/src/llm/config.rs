@@ -65,7 +65,7 @@ pub struct LlmConfig {
     /// Whether it reads papers: not with 0. As `ranking`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extraction: Option<f64>,
-    /// Whether it decides which names mean the same dataset: not with 0. As `ranking`.
+    /// Whether it decides which names mean the same dataset: not with 0, and not before it is set or measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_dataset: Option<f64>,
     /// What the model may see of a table. A server on this machine sees values, whatever is set here.
