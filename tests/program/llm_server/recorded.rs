@@ -1,7 +1,7 @@
 //! What a capable model answered to prompts over our own labels and sample lake, given back by a server: each role does with real answers
 //! what it is for, through the whole program.
 //!
-//! The model saw nothing but the prompts, and its answers are kept as it gave them. An answer belongs to the very text of its prompt, so a
+//! The model saw no label, though it knew how the check works, and its answers are kept as it gave them. An answer belongs to the very text of its prompt, so a
 //! changed prompt finds none. To ask anew, name a server: `LAKEWARD_RECORD_LLM=URL` and `LAKEWARD_RECORD_MODEL`; what it answers is added.
 
 use std::collections::BTreeMap;
