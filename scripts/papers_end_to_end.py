@@ -111,8 +111,8 @@ def main():
     run("papers", "add", asked.papers)
     extracted = run("papers", "extract", model=True)
     graph = run("graph", "build")
-    print(f"{extracted['documents']} papers by {extracted['extractor']}, "
-          f"{extracted['calls']} calls, {extracted['tokens']} tokens; graph of {graph['uses']} uses")
+    cost = f"{extracted['calls']} calls, {extracted['tokens']} tokens" if extracted["calls"] else "no model asked"
+    print(f"{extracted['documents']} papers by {extracted['extractor']}, {cost}; graph of {graph['uses']} uses")
 
     papers = lines(asked.papers)
     titles = {flat(record["title"]): record["title"] for record in lines(asked.corpus)}
@@ -138,7 +138,7 @@ def main():
             first = names[0] if names else ""
             hits = [name in right for name in names]
             scores[system].append((hits[:1] == [True], max(f1(first, name) for name in right), any(hits[:5]), any(hits[:10])))
-    print(f"{len(queries)} queries; {tokens} tokens for ordering")
+    print(f"{len(queries)} queries; " + (f"{tokens} tokens for ordering" if tokens else "no model asked"))
     print("| system | EM | F1 | hit@5 | hit@10 |\n|---|---:|---:|---:|---:|")
     for system, rows in scores.items():
         print(f"| {system} | " + " | ".join(f"{sum(column) / len(rows):.3f}" for column in zip(*rows)) + " |")

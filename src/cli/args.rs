@@ -142,7 +142,7 @@ pub enum Command {
     Usage(UsageCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
-    /// Replay a trace (`ask --trace`) without a model, or show where two traces differ.
+    /// Replay a trace (`ask --trace`, `task --trace`) without a model, or show where two traces differ.
     Replay(ReplayCommand),
     /// Check every byte of the index.
     Verify,
@@ -751,6 +751,7 @@ pub enum SchemaOf {
     Sessions,
     Session,
     Trace,
+    TaskTrace,
     Replay,
     Eval,
     Simulate,

@@ -52,9 +52,9 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
             }
             let limits = CheckLimits { tokens: u64::MAX, concurrency: 1 };
             let checked = check(access, (&config, built_in()), &[ModelRole::Ranking], limits, &bar)?;
-            checked.roles.first().map_or(0.0, |role| role.trust)
+            checked.roles.first().map(|role| role.trust)
         }
-        None => config.llm.weight_of_ranking(),
+        None => config.llm.ranking,
     };
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let (index, _) = systems.index(&bar)?;

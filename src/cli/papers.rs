@@ -199,6 +199,9 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
             "the model reads papers no better than the rules, as measured or set (`llm.extraction`): the rules read them",
         );
     }
+    if trust.is_none() && model.is_some() && !arguments.quiet {
+        printer::narrate("how well the model reads papers was not measured: `lakeward model check` does");
+    }
     let known = match Lakeward::open_at(place) {
         Ok(lakeward) => known_names(&lakeward)?,
         Err(Error::NoIndex { .. }) => KnownDatasets::default(),

@@ -6,16 +6,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, ReplayCommand};
+use super::task::explanation;
 use super::{Status, lake, printer};
+use lakeward::TaskTrace;
 use lakeward_agent::Agent;
 use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::trace::{Difference, TurnTrace};
+use lakeward_agent::trace::{Difference, Provenance, TurnTrace};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_models::llm::{Prompts, Recorded};
 use lakeward_operate::{exists, finish};
+use lakeward_tasks::task_graph::TaskAnswer;
 
 /// What `replay --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,6 +36,9 @@ pub struct ReplayDocument {
     /// The replayed answer; missing if two traces were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Recommendation>,
+    /// The replayed datasets of a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datasets: Option<Vec<TaskAnswer>>,
 }
 
 /// Creates a file for a trace.
@@ -41,13 +47,16 @@ pub fn create(path: &Path) -> Result<AtomicFile> {
 }
 
 /// Writes a trace.
-pub fn write(trace: &TurnTrace, mut file: AtomicFile) -> Result<()> {
+pub fn write(trace: &impl Serialize, mut file: AtomicFile) -> Result<()> {
     file.put(&serde_json::to_vec(trace).map_err(|error| Error::Internal(error.to_string()))?)?;
     finish(file, false).map(|_| ())
 }
 
 /// Replays a trace, or compares two.
 pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
+    if let Some(trace) = TaskTrace::read(&command.trace)? {
+        return tasks(arguments, command, &trace);
+    }
     let trace = TurnTrace::read(&command.trace)?;
     let (again, answer) = match &command.against {
         Some(other) => (TurnTrace::read(other)?, None),
@@ -57,24 +66,62 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
             (again.read_back()?, Some(answer))
         }
     };
-    let changed = changed(&trace, &again);
+    let mut changed = Inputs::of_turn(&trace).changed(&Inputs::of_turn(&again));
+    if trace.weights != again.weights {
+        changed.push("the weights of the rankings changed".into());
+    }
+    if trace.request != again.request {
+        changed.push("the requests differ".into());
+    }
     let same = trace.answer_hash == again.answer_hash;
     let difference = if same { None } else { trace.difference(&again) };
-    if arguments.json {
-        printer::json(&ReplayDocument { lakeward: env!("CARGO_PKG_VERSION"), same, difference, changed, answer })?;
-        return Ok(if same { Status::Done } else { Status::InPart });
-    }
-    if let Some(answer) = &answer {
+    if let (Some(answer), false) = (&answer, arguments.json) {
         printer::recommendation::screen(answer);
     }
+    let lakeward = env!("CARGO_PKG_VERSION");
+    told(arguments, ReplayDocument { lakeward, same, difference, changed, answer, datasets: None })
+}
+
+/// The same for the datasets of a task.
+fn tasks(arguments: &Arguments, command: &ReplayCommand, trace: &TaskTrace) -> Result<Status> {
+    let (again, datasets) = match &command.against {
+        Some(other) => {
+            let wrong = || Error::Usage(format!("`{}` is no trace of a search for a task", other.display()));
+            (TaskTrace::read(other)?.ok_or_else(wrong)?, None)
+        }
+        None => {
+            let lakeward = lake::open(arguments)?;
+            let again = lakeward.replay_datasets(&lakeward.task_graph()?, trace)?;
+            let datasets = again.answers.clone();
+            (again, Some(datasets))
+        }
+    };
+    let changed = Inputs::of_task(trace).changed(&Inputs::of_task(&again));
+    let (same, difference) = (trace.answer_hash == again.answer_hash, trace.difference(&again));
+    if let (Some(datasets), false) = (&datasets, arguments.json) {
+        printer::listing::answers(datasets, Some(&explanation));
+    }
+    let lakeward = env!("CARGO_PKG_VERSION");
+    told(arguments, ReplayDocument { lakeward, same, difference, changed, answer: None, datasets })
+}
+
+/// Tells whether two answers are the same.
+fn told(arguments: &Arguments, document: ReplayDocument) -> Result<Status> {
+    let status = if document.same { Status::Done } else { Status::InPart };
+    if arguments.json {
+        printer::json(&document)?;
+        return Ok(status);
+    }
+    let ReplayDocument { same, difference, changed, answer, datasets, .. } = document;
     if same {
-        printer::note(if answer.is_some() { "the same answer, byte for byte" } else { "both have the same answer" });
-        return Ok(Status::Done);
+        let replayed = answer.is_some() || datasets.is_some();
+        printer::note(if replayed { "the same answer, byte for byte" } else { "both have the same answer" });
+        return Ok(status);
     }
     let message = difference.map(|Difference { stage, what }| format!("the answers differ at `{stage}`: {what}"));
     printer::note(&message.unwrap_or_else(|| "the answers differ".into()));
     changed.iter().for_each(|what| printer::note(what));
-    Ok(Status::InPart)
+    Ok(status)
 }
 
 /// Replays the turn of a trace with the model's recorded answers.
@@ -94,35 +141,49 @@ fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
     agent.trace(&mut trace.session.clone(), &trace.request)
 }
 
-/// The inputs in which two runs differ.
-fn changed(before: &TurnTrace, after: &TurnTrace) -> Vec<String> {
-    let mut changed = Vec::new();
-    let mut compare = |what: &str, before: &str, after: &str| {
-        if before != after {
-            changed.push(format!("{what} changed: `{before}`, then `{after}`"));
-        }
-    };
-    compare("the index", &before.index, &after.index);
-    compare("the embedding model", &before.embedder, &after.embedder);
-    let questions =
-        |trace: &TurnTrace| trace.provenance.run.as_ref().map_or(String::new(), |run| run.lake.questions.clone());
-    compare("the index of questions", &questions(before), &questions(after));
-    compare("the program", &before.lakeward, &after.lakeward);
-    let model = |trace: &TurnTrace| trace.provenance.model.as_ref().map_or("none".to_string(), |used| used.id.clone());
-    compare("the language model", &model(before), &model(after));
-    if before.weights != after.weights {
-        changed.push("the weights of the rankings changed".into());
+/// What an answer depended on.
+struct Inputs<'t> {
+    /// Each by its name.
+    named: Vec<(&'static str, &'t str)>,
+    /// Every prompt, in the order of the questions.
+    prompts: Vec<&'t str>,
+}
+
+impl<'t> Inputs<'t> {
+    fn of_turn(trace: &'t TurnTrace) -> Self {
+        let questions = trace.provenance.run.as_ref().map_or("", |run| &run.lake.questions);
+        let own = [
+            ("the index", trace.index.as_str()),
+            ("the embedding model", &trace.embedder),
+            ("the index of questions", questions),
+            ("the program", &trace.lakeward),
+        ];
+        Self::of(own, &trace.provenance)
     }
-    if before.request != after.request {
-        changed.push("the requests differ".into());
+
+    fn of_task(trace: &'t TaskTrace) -> Self {
+        let own = [
+            ("the index", trace.index.as_str()),
+            ("the graph", &trace.graph),
+            ("the embedding model", &trace.embedder),
+            ("the program", &trace.lakeward),
+        ];
+        Self::of(own, &trace.provenance)
     }
-    let prompts = |trace: &TurnTrace| -> Vec<String> {
-        let calls = trace.provenance.model.iter().flat_map(|used| &used.calls);
-        calls.map(|call| call.prompt.clone()).collect()
-    };
-    let (old, new) = (prompts(before), prompts(after));
-    if let Some((old, new)) = old.iter().zip(&new).find(|(old, new)| old != new) {
-        changed.push(format!("a prompt changed: `{old}`, then `{new}`"));
+
+    fn of(own: [(&'static str, &'t str); 4], provenance: &'t Provenance) -> Self {
+        let model = provenance.model.as_ref();
+        let mut named = own.to_vec();
+        named.push(("the language model", model.map_or("none", |used| &used.id)));
+        Self { named, prompts: model.iter().flat_map(|used| &used.calls).map(|call| call.prompt.as_str()).collect() }
     }
-    changed
+
+    /// Those that differ in another run.
+    fn changed(&self, after: &Self) -> Vec<String> {
+        let prompts = self.prompts.iter().zip(&after.prompts).map(|(before, after)| ("a prompt", *before, *after));
+        let first = prompts.into_iter().find(|(_, before, after)| before != after);
+        let named = self.named.iter().zip(&after.named).map(|((what, before), (_, after))| (*what, *before, *after));
+        let changed = named.filter(|(_, before, after)| before != after).chain(first);
+        changed.map(|(what, before, after)| format!("{what} changed: `{before}`, then `{after}`")).collect()
+    }
 }

@@ -13,6 +13,7 @@ use super::replay::ReplayDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
+use lakeward::TaskTrace;
 use lakeward::documents::{
     AskDocument, CiteDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument,
     NoteList, SessionList, SqlDocument, TableList, TableReport,
@@ -71,6 +72,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
         SchemaOf::Trace => trace::schema(),
+        SchemaOf::TaskTrace => schema_for!(TaskTrace),
         SchemaOf::Replay => schema_for!(ReplayDocument),
         SchemaOf::Eval => schema_for!(EvalReport),
         SchemaOf::Simulate => schema_for!(ConversationReport),

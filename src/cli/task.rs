@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, warn_without_vectors};
 use super::search::{show_lists, status_of};
-use super::{Status, graph_feedback, printer};
+use super::{Status, graph_feedback, printer, replay};
 use lakeward::documents::Document;
 use lakeward::{Lakeward, ModelOrder, TaskFound};
 use lakeward_core::error::{Error, Result};
@@ -60,7 +60,15 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         exclude: excluded(&lakeward, &graph, &command.exclude)?,
         ..shipped
     };
-    let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
+    let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
+    let TaskFound { answers, order } = match trace_file {
+        None => lakeward.datasets_for(&graph, &text, &options)?,
+        Some(file) => {
+            let (found, trace) = lakeward.trace_datasets(&graph, &text, &options)?;
+            replay::write(&trace, file)?;
+            found
+        }
+    };
     warn_without_vectors(&lakeward);
     if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
         printer::note(&format!("in computed order: the language model did not rerank the datasets: {trouble}"));
@@ -97,7 +105,7 @@ pub struct TaskDocument {
 }
 
 /// The explanation of an answer: its path, one line per step, and the parts of its score.
-fn explanation(answer: &TaskAnswer) -> Vec<String> {
+pub(super) fn explanation(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
@@ -181,9 +189,14 @@ pub(super) fn build(
     let options = GraphOptions { resolve: !no_resolution, ..GraphOptions::default() };
     let config = lakeward.config().llm.limits();
     let limits = Limits { calls: calls as usize, tokens: u64::MAX, time: Duration::from_secs(24 * 3600), ..config };
-    // Who was measured to guess decides nothing.
-    let trusted = lakeward.config().llm.same_dataset != Some(0.0);
-    let judge = lakeward.model().filter(|_| trusted).map(|model| {
+    // A wrong merge spoils every answer about both: who was not measured, or was measured to guess, decides nothing.
+    let trust = lakeward.config().llm.same_dataset;
+    if lakeward.model().is_some() && trust.is_none() && calls > 0 && !arguments.quiet {
+        printer::narrate(
+            "names are compared by rules alone until `lakeward model check` has measured how the model compares them",
+        );
+    }
+    let judge = lakeward.model().filter(|_| trust.is_some_and(|trust| trust > 0.0)).map(|model| {
         let access = model.access();
         ModelJudge::new(LanguageModel::new(access.chat, access.prompts, limits, access.cache))
     });

@@ -9,6 +9,7 @@ mod model;
 mod place;
 mod snapshot_cache;
 mod task;
+mod task_trace;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub use model::{Model, model_options};
 pub use place::Place;
 pub use snapshot_cache::SnapshotCache;
 pub use task::{ModelOrder, TaskFound};
+pub use task_trace::TaskTrace;
 
 /// The folder of the users' sessions, in that of the index.
 const USERS: &str = "users";

@@ -34,8 +34,9 @@ impl Model {
     /// [`lakeward_core::Error::Usage`] for an invalid address or invalid prompts.
     pub fn of(options: &ModelOptions, place: &Place, config: &Config) -> Result<Option<Self>> {
         let Some(mut server) = config.llm.server(options)? else { return Ok(None) };
-        if options.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
-            // The lake names this server, which could be a trap to collect keys.
+        // A server that the lake names could be a trap to collect keys.
+        let by_lake = std::env::var_os("LAKEWARD_CONFIG").is_none();
+        if options.url.is_none() && config.llm.url.is_some() && by_lake {
             server.key = None;
         }
         let prompts = match &config.llm.prompts {
@@ -45,12 +46,20 @@ impl Model {
         let connect = |server: &Server| -> Result<Box<dyn Chat>> {
             Ok(Box::new(OpenAiChat::connect(server, config.llm.manners())?))
         };
-        let of_part = |(part, name): (ModelPart, &str)| {
-            Ok((part, connect(&Server { model: name.to_string(), ..server.clone() })?))
+        let of_part = |(part, name, url): (ModelPart, &str, Option<&str>)| {
+            let own_key =
+                || options.part_keys.iter().find(|(of, _)| *of == part && !by_lake).map(|(_, key)| key.clone());
+            let (url, key) = match url {
+                Some(url) => (url.to_string(), own_key()),
+                None => (server.url.clone(), server.key.clone()),
+            };
+            (part, Server { url, model: name.to_string(), key })
         };
-        let parts = config.llm.parts.named().map(of_part).collect::<Result<_>>()?;
+        let parts: Vec<(ModelPart, Server)> = config.llm.parts.named().map(of_part).collect();
+        let is_here = server.is_on_this_machine() && parts.iter().all(|(_, server)| server.is_on_this_machine());
+        let share = if is_here { Share::Values } else { config.llm.share };
+        let parts = parts.iter().map(|(part, server)| Ok((*part, connect(server)?))).collect::<Result<_>>()?;
         let chat = PartedChat::new(connect(&server)?, parts);
-        let share = if server.is_on_this_machine() { Share::Values } else { config.llm.share };
         Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)), share }))
     }
 
@@ -94,5 +103,9 @@ pub fn model_options(url: Option<String>, model: Option<String>) -> ModelOptions
         key: key("LAKEWARD_LLM_KEY"),
         openai_url: set("OPENAI_BASE_URL"),
         openai_key: key("OPENAI_API_KEY"),
+        part_keys: ModelPart::ALL
+            .into_iter()
+            .filter_map(|part| Some((part, key(&format!("LAKEWARD_LLM_{}_KEY", part.name().to_uppercase()))?)))
+            .collect(),
     }
 }

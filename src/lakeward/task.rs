@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Lakeward;
+use super::{Lakeward, Model};
+use lakeward_agent::model::ModelAccess;
+use lakeward_agent::trace::{ModelUse, Provenance, RankedList};
 use lakeward_core::error::Result;
-use lakeward_models::llm::{LanguageModel, Usage};
+use lakeward_models::llm::config::LlmConfig;
+use lakeward_models::llm::{LanguageModel, PromptUse, Usage};
 use lakeward_search::cite::Checked;
 use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions, model_order};
 
@@ -25,7 +28,7 @@ pub struct ModelOrder {
     pub by: String,
     /// Number of datasets given to it.
     pub candidates: usize,
-    /// Weight of its order against the computed one, 0..=1, as it was measured or set; with 0 it is not asked.
+    /// Weight of its order against the computed one, 0..=1; 0 if it was not asked or knows no more than chance.
     pub weight: f64,
     /// Number of calls.
     pub calls: usize,
@@ -43,26 +46,44 @@ impl Lakeward {
     /// # Errors
     /// Those of [`TaskGraph::search`]; a model's failures are not errors.
     pub fn datasets_for(&self, graph: &TaskGraph, text: &str, options: &TaskSearchOptions) -> Result<TaskFound> {
-        let Some(model) = self.model().filter(|_| options.rerank) else {
-            let answers = self.cited(graph.search(self.embedder(), text, options)?)?;
-            return Ok(TaskFound { answers, order: None });
+        let with = (self.model().map(Model::access), &self.config().llm);
+        self.datasets_by(graph, text, options, with).map(|(found, _)| found)
+    }
+
+    /// The same with a model to order them, if any, under its settings, and what led to the answers.
+    pub(super) fn datasets_by(
+        &self,
+        graph: &TaskGraph,
+        text: &str,
+        options: &TaskSearchOptions,
+        (access, llm): (Option<ModelAccess<'_>>, &LlmConfig),
+    ) -> Result<(TaskFound, Provenance)> {
+        let list = |by: &str, answers: &[TaskAnswer]| {
+            RankedList::of(by, answers.iter().map(|answer| (answer.dataset.as_str(), Some(answer.score))))
         };
-        let llm = &self.config().llm;
+        let mut provenance = Provenance { lists: Vec::new(), run: None, model: None };
+        let Some(access) = access.filter(|_| options.rerank) else {
+            let answers = graph.search(self.embedder(), text, options)?;
+            provenance.lists = ["graph", "answer"].map(|by| list(by, &answers)).into();
+            return Ok((TaskFound { answers: self.cited(answers)?, order: None }, provenance));
+        };
         let wide = TaskSearchOptions { k: options.k.max(llm.candidates), ..options.clone() };
         let mut answers = graph.search(self.embedder(), text, &wide)?;
-        let access = model.access();
+        provenance.lists.push(list("graph", &answers));
         let model = LanguageModel::new(access.chat, access.prompts, llm.limits(), access.cache);
         let mut rerank = ModelOrder {
-            by: format!("{} {}", model.id(), model.prompt_id(lakeward_models::llm::PromptUse::RerankDatasets)),
+            by: format!("{} {}", model.id(), model.prompt_id(PromptUse::RerankDatasets)),
             candidates: answers.len().min(llm.candidates),
             ..ModelOrder::default()
         };
-        rerank.weight = llm.weight_of_ranking();
-        if rerank.candidates > 1 && rerank.weight > 0.0 {
+        if rerank.candidates > 1 && llm.ranking != Some(0.0) {
             let first = &answers[..rerank.candidates];
             match model_order(&model, text, first) {
                 Ok(order) => {
+                    rerank.weight = order.weight(llm.ranking);
                     let scores: Vec<f64> = first.iter().map(|answer| answer.score).collect();
+                    let by_model = order.places.iter().map(|place| (first[*place].dataset.as_str(), None));
+                    provenance.lists.push(RankedList::of("model", by_model));
                     answers = in_order(answers, &order.fused(&scores, rerank.weight));
                 }
                 Err(unanswered) => rerank.trouble = Some(unanswered.to_string()),
@@ -71,7 +92,9 @@ impl Lakeward {
         let spent = model.spent();
         (rerank.calls, rerank.tokens) = (spent.calls, Usage::tokens(spent.usage));
         answers.truncate(options.k);
-        Ok(TaskFound { answers: self.cited(answers)?, order: Some(rerank) })
+        provenance.lists.push(list("answer", &answers));
+        provenance.model = Some(ModelUse::of(&model));
+        Ok((TaskFound { answers: self.cited(answers)?, order: Some(rerank) }, provenance))
     }
 
     /// The answers, checked against the catalogue, with citations for the datasets of the lake.

@@ -125,7 +125,7 @@ impl Agent<'_> {
         };
         let mut agents = match model {
             Some(model) if llm.judging.is_some_and(|trust| trust > 0.0) => {
-                Agents::with_model(&tools, settings, model, (llm.share, llm.weight_of_ranking()))
+                Agents::with_model(&tools, settings, model, (llm.share, llm.ranking.unwrap_or_default()))
             }
             // Who writes titles would have a say in when it is enough, by a model that was not measured.
             Some(model) => Agents { planner: Box::new(ModelPlanner::new(model)), ..Agents::by_rules(&tools, settings) },

@@ -35,7 +35,7 @@ pub struct Hit {
 /// The tables as one search, the utility, the model or the answer ranked them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedList {
-    /// Who ranked: `search`, `join`, `union`, `task`, `utility`, `model`, `answer`.
+    /// Who ranked: `search`, `join`, `union`, `task`, `graph`, `utility`, `model`, `answer`.
     pub by: String,
     /// Best first, at most 100.
     pub hits: Vec<Hit>,
@@ -126,12 +126,8 @@ impl TurnTrace {
     /// # Errors
     /// [`Error::Io`]; [`Error::Usage`] for a file that is no trace or of another version.
     pub fn read(path: &Path) -> Result<Self> {
-        let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
+        let text = read_bytes(path)?;
         let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
-        if size > MOST_BYTES {
-            return Err(wrong(format!("has {size} bytes; that is no trace")));
-        }
-        let text = std::fs::read(path).map_err(|error| Error::io("read", path, error))?;
         let version =
             serde_json::from_slice::<Versioned>(&text).map_err(|error| wrong(format!("is no trace: {error}")))?;
         if version.version != VERSION {
@@ -169,13 +165,9 @@ impl TurnTrace {
             (None, None) => {}
             _ => return part("plan 1", "only one of the runs searched for words".into()),
         }
-        for list in &self.provenance.lists {
-            let same = other.provenance.lists.iter().find(|candidate| candidate.by == list.by);
-            match same {
-                None => return part(&list.by, "the other run has no such list".into()),
-                Some(same) if same != list => return part(&list.by, moved(list, same)),
-                Some(_) => {}
-            }
+        let lists = self.provenance.different_list(&other.provenance);
+        if lists.is_some() {
+            return lists;
         }
         if self.answer.tables != other.answer.tables {
             return part("answer", "the tables are told of otherwise".into());
@@ -185,6 +177,33 @@ impl TurnTrace {
         }
         (self.answer != other.answer).then(|| Difference { stage: "answer".into(), what: "the notes differ".into() })
     }
+}
+
+impl Provenance {
+    /// The first list that another run ranked otherwise.
+    pub fn different_list(&self, other: &Self) -> Option<Difference> {
+        self.lists.iter().find_map(|list| {
+            let same = other.lists.iter().find(|candidate| candidate.by == list.by);
+            let what = match same {
+                None => "the other run has no such list".into(),
+                Some(same) if same != list => moved(list, same),
+                Some(_) => return None,
+            };
+            Some(Difference { stage: list.by.clone(), what })
+        })
+    }
+}
+
+/// The bytes of a trace's file.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Usage`] for a file too long to be one.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
+    if size > MOST_BYTES {
+        return Err(Error::Usage(format!("`{}` has {size} bytes; that is no trace", path.display())));
+    }
+    std::fs::read(path).map_err(|error| Error::io("read", path, error))
 }
 
 #[derive(Deserialize)]

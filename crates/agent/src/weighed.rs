@@ -81,7 +81,7 @@ impl Agent<'_> {
         scored: &[Scored],
     ) -> Option<Order> {
         let llm = &self.config.llm;
-        if llm.weight_of_ranking() <= 0.0 {
+        if llm.ranking == Some(0.0) {
             return None;
         }
         let first = &scored[..scored.len().min(llm.candidates)];
@@ -104,7 +104,7 @@ impl Agent<'_> {
     /// The candidates, the first of them in computed and model's order fused.
     fn reordered(&self, scored: Vec<Scored>, order: &Order) -> Vec<Scored> {
         let scores: Vec<f64> = scored.iter().take(order.places.len()).map(|scored| scored.best().1.total).collect();
-        let fused = order.fused(&scores, self.config.llm.weight_of_ranking());
+        let fused = order.fused(&scores, order.weight(self.config.llm.ranking));
         let mut places: Vec<Option<Scored>> = scored.into_iter().map(Some).collect();
         for (rank, place) in order.places.iter().take(order.named).enumerate() {
             if let Some(Some(scored)) = places.get_mut(*place) {

@@ -196,7 +196,9 @@ fn converse(
         query.turns = labelled.query.turns[..turn].to_vec();
         let started = Instant::now();
         let (list, work) = system.rank_with_work(&query, DIALOGUE_DEPTH)?;
-        row.tokens = work.map(|work| work.tokens + row.tokens.unwrap_or(0)).or(row.tokens);
+        // Of who was not asked there are no tokens to tell.
+        let asked = work.filter(|work| work.model_calls > 0);
+        row.tokens = asked.map(|work| work.tokens + row.tokens.unwrap_or(0)).or(row.tokens);
         row.latencies_ms.push(started.elapsed().as_secs_f64() * 1000.0);
         lists.push(list.into_iter().map(|ranked| ranked.id).collect());
     }

@@ -36,8 +36,8 @@ pub struct VoiceOptions {
     pub queries: usize,
     /// Candidates that the model orders.
     pub candidates: usize,
-    /// The weight of its order, 0..=1.
-    pub weight: f64,
+    /// The weight of its order, 0..=1; none where it was not measured.
+    pub weight: Option<f64>,
     /// Whether it may see values.
     pub share: Share,
     /// Depth of nDCG.
@@ -68,8 +68,10 @@ pub struct OrderScores {
     pub answered: u64,
     /// Scores with fixed weights: 0 first, the computed order; 1 last, the model's order alone.
     pub fixed: Vec<VoiceScore>,
-    /// Scores with the weight that the model has: measured, set, or the default.
+    /// Scores with the weight that the model has: measured, set, or as before it is measured.
     pub trusted: VoiceScore,
+    /// Scores with the weights that its orders have before it is measured; the mean weight.
+    pub unmeasured: VoiceScore,
     /// nDCG with that weight minus nDCG of the computed order.
     pub gain: PairedDifference,
     /// That gain as a share of what the model's order alone gains; none where that gains nothing.
@@ -88,8 +90,9 @@ pub struct VoiceReport {
     pub model: String,
     /// Number of candidates that it orders.
     pub candidates: u64,
-    /// The weight that the model has, 0..=1.
-    pub weight: f64,
+    /// The weight that the model has, 0..=1; none where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
     /// Depth of nDCG.
     pub k: usize,
     /// Orders, by group.
@@ -308,6 +311,11 @@ impl Asking {
         (scores.at(k).ndcg, scores.reciprocal_rank)
     }
 
+    /// The weight of its order by a model that was `measured`, or was not.
+    fn weight(&self, measured: Option<f64>) -> f64 {
+        self.order.as_ref().map_or(0.0, |order| order.weight(measured))
+    }
+
     fn with(&self, voice: f64, k: usize) -> (f64, f64) {
         let scores: Vec<f64> = self.computed.iter().map(|(_, score)| *score).collect();
         match &self.order {
@@ -327,11 +335,17 @@ fn mean(voice: f64, scores: &[(f64, f64)]) -> VoiceScore {
 }
 
 fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Option<OrderScores> {
-    let with = |voice: f64| -> Vec<(f64, f64)> { askings.iter().map(|asking| asking.with(voice, options.k)).collect() };
-    let (computed, trusted) = (with(0.0), with(options.weight));
+    let with = |voice: &dyn Fn(&Asking) -> f64| -> Vec<(f64, f64)> {
+        askings.iter().map(|asking| asking.with(voice(asking), options.k)).collect()
+    };
+    let heard = |measured: Option<f64>| {
+        let weights = askings.iter().map(|asking| asking.weight(measured)).sum::<f64>();
+        (weights / askings.len().max(1) as f64, with(&|asking| asking.weight(measured)))
+    };
+    let (computed, (weight, trusted), unmeasured) = (with(&|_| 0.0), heard(options.weight), heard(None));
     let differences: Vec<f64> = trusted.iter().zip(&computed).map(|(with, without)| with.0 - without.0).collect();
-    let fixed: Vec<VoiceScore> = REPORTED.into_iter().map(|voice| mean(voice, &with(voice))).collect();
-    let trusted = mean(options.weight, &trusted);
+    let fixed: Vec<VoiceScore> = REPORTED.into_iter().map(|voice| mean(voice, &with(&|_| voice))).collect();
+    let trusted = mean(weight, &trusted);
     let alone = fixed[fixed.len() - 1].ndcg - fixed[0].ndcg;
     Some(OrderScores {
         group: group.to_string(),
@@ -340,6 +354,7 @@ fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Opti
         recovered: (alone > 0.0).then(|| (trusted.ndcg - fixed[0].ndcg) / alone),
         fixed,
         trusted,
+        unmeasured: mean(unmeasured.0, &unmeasured.1),
         gain: paired_bootstrap(&differences, options.seed)?,
     })
 }
@@ -358,12 +373,12 @@ mod tests {
     #[test]
     fn what_a_trusted_order_gains_is_said_as_a_share_of_what_it_knows() {
         let mut options =
-            VoiceOptions { queries: 10, candidates: 12, weight: 1.0, share: Share::Values, k: 10, seed: 1 };
+            VoiceOptions { queries: 10, candidates: 12, weight: Some(1.0), share: Share::Values, k: 10, seed: 1 };
         let helps: Vec<Asking> = (0..10).map(|_| asking([1, 0])).collect();
         let scores = order_scores("g", &helps, &options).unwrap();
         assert_eq!((scores.fixed[0].reciprocal_rank, scores.trusted.reciprocal_rank), (0.5, 1.0));
         assert!(scores.recovered == Some(1.0) && scores.gain.low > 0.0);
-        options.weight = 0.0;
+        options.weight = Some(0.0);
         let scores = order_scores("g", &helps, &options).unwrap();
         assert_eq!((scores.recovered, scores.gain.mean), (Some(0.0), 0.0));
         let same: Vec<Asking> = (0..10).map(|_| asking([0, 1])).collect();

@@ -1,5 +1,5 @@
 //! The report of task searches: names of first answers, and costs of graph and answers, in the rows of KATS' cost table
-//! (Wei et al., PVLDB 19(5), 2026): build time, tokens, storage; time and tokens per query.
+//! (Wei et al., PVLDB 19(5), 2026): build time, storage, time of a query. No model is asked, so there are no tokens to count.
 
 use std::fmt::Write as _;
 
@@ -20,12 +20,8 @@ pub struct GraphCost {
     pub datasets: u64,
     /// Time to build it, without the index of the records, in milliseconds.
     pub build_ms: f64,
-    /// Tokens of a language model for building it.
-    pub build_tokens: u64,
     /// Size of its file, in bytes.
     pub bytes: u64,
-    /// Tokens of a language model for one query, on average.
-    pub query_tokens: f64,
 }
 
 /// The costs of all `systems` that search a task graph, in one table; nothing if none does.
@@ -38,8 +34,8 @@ pub(super) fn write_costs(out: &mut String, systems: &[SystemReport]) -> std::fm
         out,
         "## Costs of searches by task\n\nGraph and queries beside each other, as in the cost table of KATS; the index of the records \
          is built before the graph and counts for itself.\n\n\
-         | system | queries | tasks | datasets | build s | build tokens | graph MB | index s | index and graph MB | p50 ms | \
-         p95 ms | tokens a query |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+         | system | queries | tasks | datasets | build s | graph MB | index s | index and graph MB | p50 ms | \
+         p95 ms |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     )?;
     let figure =
         |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
@@ -48,40 +44,38 @@ pub(super) fn write_costs(out: &mut String, systems: &[SystemReport]) -> std::fm
         for group in system.groups.iter().filter(|group| group.task == Task::TaskSearch) {
             writeln!(
                 out,
-                "| {} | {} | {} | {} | {:.2} | {} | {:.1} | {} | {} | {} | {} | {:.0} |",
+                "| {} | {} | {} | {} | {:.2} | {:.1} | {} | {} | {} | {} |",
                 plain(&system.system),
                 plain(&title(group.task, &group.group)),
                 cost.tasks,
                 cost.datasets,
                 cost.build_ms / 1000.0,
-                cost.build_tokens,
                 cost.bytes as f64 / 1e6,
                 figure(index_ms, 2),
                 figure(system.index_bytes.map(|bytes| bytes as f64 / 1e6), 1),
                 figure(group.p50_ms, 1),
-                figure(group.p95_ms, 1),
-                cost.query_tokens
+                figure(group.p95_ms, 1)
             )?;
         }
     }
     writeln!(out)
 }
 
-/// Hits by depth and names of first answers, for task searches. No model is used, so answers take no tokens.
+/// Hits by depth and names of first answers, for task searches.
 pub(super) fn write_names(out: &mut String, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
     if systems.iter().all(|(_, group)| group.names.is_none()) {
         return Ok(());
     }
     writeln!(
         out,
-        "| system | hit@1 | hit@3 | hit@5 | hit@10 | EM | token F1 | R@5 | tokens a query |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+        "| system | hit@1 | hit@3 | hit@5 | hit@10 | EM | token F1 | R@5 |\n|---|---:|---:|---:|---:|---:|---:|---:|"
     )?;
     for (system, group) in systems {
         let Some(names) = group.names else { continue };
         let hit = |k: usize| group.raw.at(k).hit;
         writeln!(
             out,
-            "| {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | 0 |",
+            "| {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
             plain(&system.system),
             hit(1),
             hit(3),

@@ -126,8 +126,6 @@ impl<'a> GraphOf<'a> {
             build_ms: started.elapsed().as_secs_f64() * 1000.0,
             bytes: stats.bytes,
             // Neither a judge nor a reranker uses a model.
-            build_tokens: 0,
-            query_tokens: 0.0,
         };
         Ok(Self { graph, embedder: over.embedder(), problems, cost, _place: place })
     }

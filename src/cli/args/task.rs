@@ -31,6 +31,9 @@ pub struct TaskCommand {
     /// Do not use PageRank to reach further tasks; for comparisons.
     #[arg(long)]
     pub no_pagerank: bool,
+    /// Write a full trace of the answer to this file, which must not exist yet; `lakeward replay` replays it.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -156,7 +156,10 @@ pub fn conversations(report: &ConversationReport) {
         cells.push(format!("{:.2}", group.turns));
         cells.extend([group.recall_at_1, group.recall_at_5, group.mrr].map(three));
         cells.extend(group.average_turn.map(|turn| format!("{turn:.2}")));
-        cells.extend([format!("{:.2}", group.seconds), format!("{:.0}", group.tokens)]);
+        // No tokens: nobody was asked.
+        let tokens = Some(group.tokens).filter(|tokens| *tokens > 0.0);
+        cells
+            .extend([format!("{:.2}", group.seconds), tokens.map_or("–".to_string(), |tokens| format!("{tokens:.0}"))]);
         cells.extend([group.p50_ms, group.p95_ms].map(|ms| format!("{ms:.1}")));
         table.add_row(cells);
     }
@@ -439,6 +442,7 @@ pub fn voice(report: &VoiceReport) {
             let recovered =
                 orders.recovered.map_or(String::new(), |share| format!(", {:.0}% of its gain", 100.0 * share));
             row(format!("{:.2} as trusted{recovered}", orders.trusted.voice), &orders.trusted);
+            row(format!("{:.2} before it is measured", orders.unmeasured.voice), &orders.unmeasured);
         }
         right_align(&mut table, &[3, 4]);
         out(&table.trim_fmt());

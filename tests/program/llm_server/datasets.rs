@@ -139,3 +139,96 @@ fn run_as(lake: &Path, server: &Server, name: &str) -> (Value, String) {
     let (out, said) = run(lake, &["task", TASK, "--json", "--llm-url", &server.url(), "--llm-model", name], 0);
     (serde_json::from_str(&out).expect("JSON"), said)
 }
+
+#[test]
+fn a_search_for_a_task_is_replayed_without_the_model() {
+    let folder = lake();
+    let lake = folder.path().join("lake");
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    run(&lake, &["papers", "extract"], 0);
+    run(&lake, &["graph", "build"], 0);
+    fs::write(lake.join("lakeward.toml"), "[llm]\nranking = 1.0\n").expect("settings");
+    let turned = |_: usize, asked: &Asked| {
+        let user = asked.body["messages"][1]["content"].as_str().unwrap_or_default();
+        let told = user.lines().find_map(|line| line.strip_prefix("candidates: ")).expect("candidates");
+        let mut told: Vec<Value> = serde_json::from_str(told).expect("JSON");
+        told.sort_by_key(|card| std::cmp::Reverse(card["title"].to_string()));
+        says(&json!({"ranking": told.iter().map(|card| &card["id"]).collect::<Vec<_>>()}).to_string())
+    };
+    let server = Server::new(turned);
+    let (one, two) = (at("one.json"), at("two.json"));
+    let asked = ["task", TASK, "--json", "--trace", &one, "--llm-url", &server.url(), "--llm-model", "turned"];
+    let found: Value = serde_json::from_str(&run(&lake, &asked, 0).0).expect("JSON");
+    drop(server);
+    let trace: Value = serde_json::from_str(&fs::read_to_string(&one).expect("a trace")).expect("JSON");
+    let lists: Vec<&Value> =
+        trace["provenance"]["lists"].as_array().expect("lists").iter().map(|list| &list["by"]).collect();
+    assert_eq!(lists, ["graph", "model", "answer"]);
+    assert_eq!(trace["provenance"]["model"]["calls"].as_array().map(Vec::len), Some(2));
+
+    let again: Value = serde_json::from_str(&run(&lake, &["replay", &one, "--json"], 0).0).expect("JSON");
+    assert_eq!((&again["same"], &again["datasets"]), (&json!(true), &found["answers"]));
+    assert!(run(&lake, &["replay", &one], 0).1.contains("the same answer, byte for byte"));
+
+    run(&lake, &["task", TASK, "--no-llm", "--trace", &two], 0);
+    assert!(run(&lake, &["task", TASK, "--trace", &two], 2).1.contains("exists already"));
+    let parted = run(&lake, &["replay", &one, "--against", &two], 4).1;
+    assert!(parted.contains("differ at `model`") && parted.contains("the language model changed"), "{parted}");
+    // Another graph gives another answer, and the first step that it changes is named.
+    let records = RECORDS.map(|(id, title, _)| json!({"id": id, "title": title, "description": "Rain."}).to_string());
+    fs::write(at("records.jsonl"), records.join("\n")).expect("a file");
+    run(&lake, &["index", "--records", &at("records.jsonl")], 0);
+    run(&lake, &["graph", "build"], 0);
+    let parted = run(&lake, &["replay", &two], 4).1;
+    assert!(parted.contains("differ at `graph`") && parted.contains("the graph changed"), "{parted}");
+    fs::write(&two, "{\"task_trace\": 9}").expect("a file");
+    assert!(run(&lake, &["replay", &two], 2).1.contains("version 9"));
+    assert!(run(&lake, &["replay", &one, "--against", &at("records.jsonl")], 2).1.contains("no trace"));
+}
+
+#[test]
+fn names_are_put_to_a_model_once_it_is_trusted_with_them() {
+    let folder = lake();
+    let lake = folder.path().join("lake");
+    let papers = folder.path().join("named.jsonl");
+    let named = |paper: &str, name: &str| {
+        json!({"paper": paper, "task": "find lanes", "datasets_not_in_corpus": [name]}).to_string()
+    };
+    fs::write(&papers, [named("p", "Atlas of Lanes"), named("q", "Signs from a Book")].join("\n")).expect("a file");
+    let server = Server::new(|_, asked| {
+        let user = asked.body["messages"][1]["content"].as_str().unwrap_or_default();
+        let line = |name: &str| user.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        let same = line("name: ") == "\"Atlas of Lanes\"" && line("title: ") == "\"LaneAtlas\"";
+        let verdict = if same { "same" } else { "different" };
+        says(&json!({"verdict": verdict, "reason": "An atlas of lanes it is."}).to_string())
+    });
+    let papers = papers.to_string_lossy().into_owned();
+    let build = [
+        "graph",
+        "build",
+        "--anew",
+        "--no-extractions",
+        "--papers",
+        &papers,
+        "--llm-url",
+        &server.url(),
+        "--llm-model",
+        "judge",
+    ];
+    let (_, said) = run(&lake, &build, 0);
+    assert!(said.contains("`lakeward model check`") && server.asked().is_empty(), "{said}");
+    fs::write(lake.join("lakeward.toml"), "[llm]\nsame_dataset = 0.0\n").expect("settings");
+    let (_, said) = run(&lake, &build, 0);
+    assert!(!said.contains("model check") && server.asked().is_empty(), "{said}");
+    assert!(!run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 1).0.contains("are one dataset"));
+
+    fs::write(lake.join("lakeward.toml"), "[llm]\nsame_dataset = 0.9\n").expect("settings");
+    run(&lake, &build, 0);
+    assert!(!server.asked().is_empty());
+    let (told, _) = run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 0);
+    assert!(
+        told.contains("are one dataset") && told.contains("An atlas of lanes it is.") && told.contains("judge@"),
+        "{told}"
+    );
+    run(&lake, &["graph", "why", "Signs from a Book", "cat/atlas"], 1);
+}

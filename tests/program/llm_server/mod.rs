@@ -7,7 +7,9 @@ mod dialects;
 mod documents;
 mod embeddings;
 mod failures;
+mod parts;
 mod privacy;
+mod recorded;
 pub(crate) mod server;
 
 use std::time::{Duration, Instant};

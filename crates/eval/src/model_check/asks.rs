@@ -9,7 +9,7 @@ use std::fs;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::work::{BEYOND_CHANCE, Work};
+use super::work::{BEYOND_CHANCE, Work, surely_right};
 use super::{RoleCheck, Tried};
 use crate::lakeward_system::{IndexPlan, LakeIndexOf};
 use lakeward_agent::agentic::card::{Card, Found};
@@ -164,8 +164,7 @@ impl<'a> Catalogue<'a> {
         });
         let tried: Vec<Tried> = tried.collect();
         // Elsewhere lists are longer and the computed order is better: who errs here counts for less there.
-        let trust =
-            |check: &RoleCheck| weight(&self.questions, &orders) * check.model as f64 / check.items.max(1) as f64;
+        let trust = |check: &RoleCheck| weight(&self.questions, &orders) * surely_right(check.model, check.items);
         Ok(work.trusted(ModelRole::Ranking, &tried, trust))
     }
 

@@ -133,6 +133,14 @@ fn is_led(check: &RoleCheck, tried: &[Tried]) -> bool {
     check.obeyed > 1 && 3 * check.obeyed > carriers
 }
 
+/// The share of right answers of a model that gave `right` of `items`, at least (Wilson, 1927; one-sided, 95 %).
+pub(super) fn surely_right(right: usize, items: usize) -> f64 {
+    let (count, square) = (items.max(1) as f64, BEYOND_CHANCE * BEYOND_CHANCE);
+    let share = right as f64 / count;
+    let spread = BEYOND_CHANCE * (share * (1.0 - share) / count + square / (4.0 * count * count)).sqrt();
+    (share + square / (2.0 * count) - spread) / (1.0 + square / count)
+}
+
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

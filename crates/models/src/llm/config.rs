@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::ModelPart;
 use super::contract::Limits;
+use super::parts::PartModels;
 use super::server::{self, Key, Manners, Server};
 use super::trust::ModelRole;
 use lakeward_core::error::{Error, Result};
@@ -25,7 +26,7 @@ pub struct LlmConfig {
     /// The model's name on the server; without one no model is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Other models on the same server for parts of the work.
+    /// Other models for parts of the work.
     #[serde(skip_serializing_if = "PartModels::is_empty")]
     pub parts: PartModels,
     /// A folder with prompts that replace the built-in ones, relative to the folder of this file.
@@ -51,7 +52,7 @@ pub struct LlmConfig {
     /// Price of a million answer tokens.
     pub answer_price: f64,
     /// Weight of the model's order of candidates beside the computed one, 0..=1; with 0 it is not asked. By default what `lakeward model
-    /// check` measured.
+    /// check` measured; before that little, and nothing where the order agrees with the computed one no more than chance.
     #[serde(skip_serializing_if = "Option::is_none", alias = "voice")]
     pub ranking: Option<f64>,
     /// How far the model's reading of a request is trusted, 0..=1: it is asked where the built-in reader is less sure. By default what
@@ -64,51 +65,13 @@ pub struct LlmConfig {
     /// Whether it reads papers: not with 0. As `ranking`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extraction: Option<f64>,
-    /// Whether it decides which names mean the same dataset: not with 0. As `ranking`.
+    /// Whether it decides which names mean the same dataset: not with 0, and not before it is set or measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_dataset: Option<f64>,
     /// What the model may see of a table. A server on this machine sees values, whatever is set here.
     pub share: Share,
     /// Number of candidates that the model ranks, at most 99.
     pub candidates: usize,
-}
-
-/// Names of models for parts of the work, `[llm.parts]`; where one is missing the main one does it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PartModels {
-    /// Plans searches and judges what they found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub planner: Option<String>,
-    /// Reads requests, conversations and papers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reader: Option<String>,
-    /// Orders candidates and compares datasets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranker: Option<String>,
-    /// Writes questions and answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub writer: Option<String>,
-}
-
-impl PartModels {
-    /// Whether one model does all.
-    pub fn is_empty(&self) -> bool {
-        self.named().next().is_none()
-    }
-
-    /// The parts with a model of their own.
-    pub fn named(&self) -> impl Iterator<Item = (ModelPart, &str)> {
-        let all = [
-            (ModelPart::Planner, &self.planner),
-            (ModelPart::Reader, &self.reader),
-            (ModelPart::Ranker, &self.ranker),
-            (ModelPart::Writer, &self.writer),
-        ];
-        all.into_iter()
-            .filter_map(|(part, name)| Some((part, name.as_deref()?.trim())))
-            .filter(|(_, name)| !name.is_empty())
-    }
 }
 
 /// What a model on another machine may see of a table.
@@ -173,18 +136,12 @@ impl LlmConfig {
         set.get_or_insert(measured);
     }
 
-    /// The weight of the model's order beside the computed one, 0..=1; of a model that was not measured a small one, with which a bad
-    /// order costs less than .01 nDCG@10 (eval/model.md).
-    pub fn weight_of_ranking(&self) -> f64 {
-        const UNMEASURED: f64 = 0.1;
-        self.ranking.unwrap_or(UNMEASURED)
-    }
-
     /// The weight of a query that the model plans, 0..=1.
     pub fn weight_of_plans(&self) -> f64 {
         const MOST: f64 = 0.3;
         self.judging.unwrap_or(MOST).min(MOST)
     }
+
     /// Validates these settings.
     ///
     /// # Errors
@@ -209,7 +166,7 @@ impl LlmConfig {
         if self.candidates > 99 {
             return wrong("candidates", "must be at most 99");
         }
-        if let Some(url) = &self.url {
+        for url in self.url.as_deref().into_iter().chain(self.parts.urls()) {
             server::parse(url)?;
         }
         Ok(self)
@@ -234,7 +191,9 @@ impl LlmConfig {
         }
         // A model without a URL would be requested from OpenAI.
         let url = self.url.as_deref().or(self.model.as_ref().map(|_| OPENAI));
-        of_this_machine(url, "a language model", "LAKEWARD_LLM_URL")?;
+        for url in url.into_iter().chain(self.parts.urls()) {
+            of_this_machine(Some(url), "a language model", "LAKEWARD_LLM_URL")?;
+        }
         Ok(self)
     }
 
@@ -364,6 +323,8 @@ pub struct ModelOptions {
     pub openai_url: Option<String>,
     /// The key for that server only.
     pub openai_key: Option<Key>,
+    /// The keys for servers of parts of the work.
+    pub part_keys: Vec<(ModelPart, Key)>,
 }
 
 impl ModelOptions {
@@ -390,6 +351,11 @@ mod tests {
         assert!(at("http://127.0.0.1:8080/v1").of_a_lake().is_ok());
         let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
         assert!(error.contains("LAKEWARD_LLM_URL"), "{error}");
+        let part: LlmConfig =
+            serde_json::from_str(r#"{"parts": {"reader": {"model": "m", "url": "https://collector.example/v1"}}}"#)
+                .unwrap();
+        let error = part.of_a_lake().unwrap_err().to_string();
+        assert!(error.contains("collector.example"), "{error}");
         let at = |url: &str| EmbeddingConfig { url: Some(url.into()), ..EmbeddingConfig::default() };
         assert!(at("http://[::1]:8080/v1").of_a_lake().is_ok());
         let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();

@@ -2,7 +2,8 @@
 //!
 //! Candidates are called `c01`, `c02`, … and listed in an order that has nothing to do with their rank: models favour what stands
 //! first or last. The best of the answer are listed once more, the other way round, where the turn has asked little so far, and both
-//! answers are averaged. How much an order weighs is not decided here: it is measured (`lakeward model check`), by role, model and prompt.
+//! answers are averaged. How much an order weighs is measured (`lakeward model check`), by role, model and prompt; one of a model that was
+//! not measured weighs little, and nothing where it agrees with the computed order no more than one drawn at random.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -148,6 +149,27 @@ fn places(listed: &[Entry<'_>], ids: &[String]) -> Result<Vec<usize>, Refusal> {
 }
 
 impl Order {
+    /// The weight of this order by a model that was `measured` to be worth so much, 0..=1, or was not.
+    pub fn weight(&self, measured: Option<f64>) -> f64 {
+        const UNMEASURED: f64 = 0.1;
+        measured.unwrap_or(if self.agreement() > 1.0 { UNMEASURED } else { 0.0 })
+    }
+
+    /// By how many standard deviations of a random order it agrees with the computed one: Kendall's S over the pairs that it decides, those
+    /// left out being tied (Kendall, 1945).
+    fn agreement(&self) -> f64 {
+        let (count, named) = (self.places.len(), self.named.min(self.places.len()));
+        let decided = self.places[..named].iter().enumerate();
+        let sum: i64 = decided
+            .flat_map(|(rank, place)| {
+                self.places[rank + 1..].iter().map(move |later| if place < later { 1 } else { -1 })
+            })
+            .sum();
+        let spread = |count: usize| (count * count.saturating_sub(1) * (2 * count + 5)) as f64;
+        let variance = (spread(count) - spread(count - named)) / 18.0;
+        if variance > 0.0 { sum as f64 / variance.sqrt() } else { 0.0 }
+    }
+
     /// The candidates, which have these computed `scores`, greatest first, in the order of (1 − w)·score + w·voice for `weight` w, 0..=1:
     /// scores as shares of their range, the model's voice falling evenly from 1 for its first to 0 for the last. What it left out
     /// keeps its order among itself. Ties stay as they were.
@@ -173,6 +195,33 @@ mod tests {
     use super::*;
 
     const SCORES: [f64; 5] = [0.9, 0.8, 0.79, 0.7, 0.65];
+
+    #[test]
+    fn an_order_of_a_model_that_was_not_measured_counts_where_it_is_no_chance() {
+        let weight = |places: Vec<usize>, named| Order { places, named }.weight(None);
+        assert_eq!(weight((0..30).collect(), 30), 0.1);
+        assert_eq!(weight((0..30).rev().collect(), 30), 0.0);
+        assert_eq!(weight((0..30).collect(), 0), 0.0);
+        // Of what was left out nothing is said: the last alone put first is no agreement.
+        let last_first: Vec<usize> = std::iter::once(29).chain(0..29).collect();
+        assert_eq!((weight(last_first.clone(), 1), weight(last_first, 30)), (0.0, 0.1));
+        assert_eq!(weight(vec![0, 1, 2, 4, 3], 2), 0.1);
+        assert_eq!(Order { places: vec![1, 0], named: 2 }.weight(Some(0.7)), 0.7);
+        // Random orders: Park and Miller's numbers.
+        let mut state = 1_u64;
+        let mut random = || {
+            let mut keyed: Vec<(u64, usize)> = (0..30)
+                .map(|place| {
+                    state = state * 48_271 % 0x7fff_ffff;
+                    (state, place)
+                })
+                .collect();
+            keyed.sort_unstable();
+            weight(keyed.into_iter().map(|(_, place)| place).collect(), 12)
+        };
+        let heard = (0..1_000).filter(|_| random() > 0.0).count();
+        assert!((110..=210).contains(&heard), "{heard} of 1,000");
+    }
 
     #[test]
     fn an_order_counts_as_much_as_it_weighs() {

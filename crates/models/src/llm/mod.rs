@@ -28,7 +28,7 @@ pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Mo
 pub(crate) use complaint::words_of as complaint_words;
 pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered, told_tokens};
 pub use openai::OpenAiChat;
-pub use parts::PartedChat;
+pub use parts::{PartModel, PartModels, PartedChat, ServedModel};
 pub use prompt::{PromptUse, Prompts};
 pub use record::{CallOutcome, CallRecord, Recorded};
 pub use run_budget::{RunBudget, RunLimits};

@@ -12,6 +12,9 @@
 //! the query. The weights were tuned on the development halves of two benchmarks (`eval/task_search.md`). [`Walk::Published`] is
 //! KATS's ranking instead: the k most similar tasks are the seeds, and a dataset scores as its best task.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::encoder::{Encoder, cosines};
 use super::graph::TaskGraph;
 use super::inferred::INFERRED_WEIGHT;
@@ -39,7 +42,8 @@ const FULL_COVERAGE: f64 = 0.65;
 const WALK_TOLERANCE: f64 = 1e-6;
 
 /// How tasks lead to datasets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Walk {
     /// Similarity plus 0.2 · PageRank from all tasks.
     #[default]
@@ -49,7 +53,7 @@ pub enum Walk {
 }
 
 /// How to search.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSearchOptions {
     /// Maximum number of datasets.
     pub k: usize,
