@@ -216,6 +216,13 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     };
     let bomb = compound(&[("Workbook", [number(0, 0), number(65_535, 65_535)].concat())]);
     assert!(reason(&written(lake.path(), "corners.xls", &bomb)).contains("more than the limit"));
+    // A sheet that begins inside of another record, and tells 2^32 rows there: found by changing files at random.
+    let told =
+        [&0x0200u16.to_le_bytes()[..], &14u16.to_le_bytes(), &[0; 4], &[0xff; 4], &[0, 0, 0xff, 0xff, 0, 0]].concat();
+    let sheet_at = |place: u32| [&0x0085u16.to_le_bytes()[..], &4u16.to_le_bytes(), &place.to_le_bytes()].concat();
+    let hidden = [sheet_at(12), [&[0xff, 0x0f], &(told.len() as u16).to_le_bytes()[..], &told].concat()].concat();
+    let bomb = compound(&[("Workbook", hidden)]);
+    assert!(reason(&written(lake.path(), "hidden.xls", &bomb)).contains("more than the limit"));
     let locked = compound(&[("EncryptedPackage", vec![1; 100])]);
     assert_eq!(reason(&written(lake.path(), "locked.xlsx", &locked)), "it is protected by a password");
     assert!(reason(&written(lake.path(), "text.xls", b"town\tpeople\n")).contains("no workbook"));

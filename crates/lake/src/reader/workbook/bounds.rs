@@ -5,7 +5,7 @@
 //! calamine writes each of them out; so are the cells between the first and the last of each sheet of an `.xls`, for which it
 //! takes memory at once. `.xlsx` and `.xlsb` are read cell by cell.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -171,11 +171,13 @@ fn check_compound(path: &Path) -> Result<Kind, String> {
     }
     let stream = ["/Workbook", "/Book", "/WORKBOOK", "/BOOK"].into_iter().find(|name| compound.exists(name));
     let stream = stream.ok_or_else(|| "a compound file without a workbook".to_string())?;
-    let stream = compound.open_stream(stream).map_err(damaged)?;
+    let mut stream = compound.open_stream(stream).map_err(damaged)?;
     if stream.len() > MOST_XLS_BYTES {
         return Err(format!("a workbook of more than {} MB", MOST_XLS_BYTES >> 20));
     }
-    let cells = xls_cells(BufReader::new(stream)).map_err(damaged)?;
+    let mut records = Vec::new();
+    stream.read_to_end(&mut records).map_err(damaged)?;
+    let cells = xls_cells(&records)?;
     if cells > MOST_CELLS {
         return Err(format!("its sheets span {cells} cells, more than the limit of {MOST_CELLS}"));
     }
@@ -198,43 +200,90 @@ fn check_tables(path: &Path) -> Result<(), String> {
 }
 
 /// The cells between the first and the last cell of each sheet, over all sheets; records as in [MS-XLS] 2.3. Of a sheet that tells more than it
-/// has, what it tells: calamine takes memory for that, too.
-fn xls_cells(mut records: impl Read) -> std::io::Result<u64> {
-    const BEGIN_OF_SHEET: u16 = 0x0809;
-    /// FORMULA, BLANK, NUMBER, LABEL, BOOLERR, RK, MULRK, MULBLANK, RSTRING, LABELSST.
-    const CELLS: [u16; 10] = [0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x027e, 0x00bd, 0x00be, 0x00d6, 0x00fd];
-    const MULTIPLE: u16 = 0x00bd;
-    const DIMENSIONS: u16 = 0x0200;
-    let mut most_told = 0;
-    let mut spans: HashMap<usize, [u64; 4]> = HashMap::new();
-    let (mut sheet, mut head, mut body) = (0, [0; 4], Vec::new());
-    while records.read_exact(&mut head).is_ok() {
-        let (kind, length) = (u16::from_le_bytes([head[0], head[1]]), u16::from_le_bytes([head[2], head[3]]));
-        body.clear();
-        records.by_ref().take(u64::from(length)).read_to_end(&mut body)?;
-        if kind == BEGIN_OF_SHEET {
-            sheet += 1;
-        }
-        let number =
-            |at: usize| body.get(at..at + 2).map_or(0, |bytes| u64::from(u16::from_le_bytes([bytes[0], bytes[1]])));
-        if kind == DIMENSIONS {
-            let wide = |at: usize| number(at) | number(at + 2) << 16;
-            let (rows, columns) = match body.len() {
-                10 => ([number(0), number(2)], [number(4), number(6)]),
-                _ => ([wide(0), wide(4)], [number(8), number(10)]),
-            };
-            // What ends before it begins is taken for as many as there are numbers.
-            let count = |[first, end]: [u64; 2]| if end < first { u64::from(u32::MAX) } else { end - first };
-            let is_empty = rows[1] == 0 || columns[1] == 0;
-            most_told = most_told.max(if is_empty { 0 } else { count(rows).saturating_mul(count(columns)) });
-        }
-        if CELLS.contains(&kind) && body.len() >= 4 {
-            let (row, column) = (number(0), number(2));
-            let last = if kind == MULTIPLE { column.max(number(body.len() - 2)) } else { column };
-            let span = spans.entry(sheet).or_insert([row, row, column, last]);
-            *span = [span[0].min(row), span[1].max(row), span[2].min(column), span[3].max(last)];
+/// has, what it tells: calamine takes memory for that, too. Sheets are read where the workbook says that they begin, as calamine does, and
+/// from first to last.
+fn xls_cells(stream: &[u8]) -> Result<u64, String> {
+    const SHEET: u16 = 0x0085;
+    let mut spans = Spans::default();
+    spans.extend(stream, false);
+    let begins: BTreeSet<usize> = records(stream)
+        .filter(|(kind, body)| *kind == SHEET && body.len() >= 4)
+        .map(|(_, body)| u32::from_le_bytes([body[0], body[1], body[2], body[3]]) as usize)
+        .collect();
+    let (mut begun, mut walked) = (Spans::default(), 0);
+    for sheet in begins.into_iter().filter_map(|begin| stream.get(begin..)) {
+        walked += begun.extend(sheet, true);
+        if walked > stream.len() {
+            return Err("damaged workbook: its sheets lie in each other".into());
         }
     }
-    let spanned: u64 = spans.values().map(|[top, bottom, left, right]| (bottom - top + 1) * (right - left + 1)).sum();
-    Ok(spanned.max(most_told))
+    Ok(spans.cells().max(begun.cells()))
+}
+
+/// The records of a stream, each with its kind; a last one that is cut as far as it goes.
+fn records(mut stream: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (head, rest) = stream.split_first_chunk::<4>()?;
+        let length = usize::from(u16::from_le_bytes([head[2], head[3]])).min(rest.len());
+        let (body, after) = rest.split_at(length);
+        stream = after;
+        Some((u16::from_le_bytes([head[0], head[1]]), body))
+    })
+}
+
+/// The first and last rows and columns of sheets, and the most cells that one of them tells.
+#[derive(Default)]
+struct Spans {
+    sheets: HashMap<usize, [u64; 4]>,
+    sheet: usize,
+    most_told: u64,
+}
+
+impl Spans {
+    /// Adds the sheets of a stream, or its first one; returns the bytes that were read.
+    fn extend(&mut self, stream: &[u8], first: bool) -> usize {
+        const BEGIN_OF_SHEET: u16 = 0x0809;
+        const END_OF_SHEET: u16 = 0x000a;
+        /// FORMULA, BLANK, NUMBER, LABEL, BOOLERR, RK, MULRK, MULBLANK, RSTRING, LABELSST.
+        const CELLS: [u16; 10] = [0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x027e, 0x00bd, 0x00be, 0x00d6, 0x00fd];
+        const MULTIPLE: u16 = 0x00bd;
+        const DIMENSIONS: u16 = 0x0200;
+        self.sheet += 1;
+        let mut read = 0;
+        for (kind, body) in records(stream) {
+            read += 4 + body.len();
+            if kind == BEGIN_OF_SHEET && !first {
+                self.sheet += 1;
+            }
+            let number =
+                |at: usize| body.get(at..at + 2).map_or(0, |bytes| u64::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+            if kind == DIMENSIONS {
+                let wide = |at: usize| number(at) | number(at + 2) << 16;
+                let (rows, columns) = match body.len() {
+                    10 => ([number(0), number(2)], [number(4), number(6)]),
+                    _ => ([wide(0), wide(4)], [number(8), number(10)]),
+                };
+                // What ends before it begins is taken for as many as there are numbers.
+                let count = |[first, end]: [u64; 2]| if end < first { u64::from(u32::MAX) } else { end - first };
+                let is_empty = rows[1] == 0 || columns[1] == 0;
+                let told = if is_empty { 0 } else { count(rows).saturating_mul(count(columns)) };
+                self.most_told = self.most_told.max(told);
+            }
+            if CELLS.contains(&kind) && body.len() >= 4 {
+                let (row, column) = (number(0), number(2));
+                let last = if kind == MULTIPLE { column.max(number(body.len() - 2)) } else { column };
+                let span = self.sheets.entry(self.sheet).or_insert([row, row, column, last]);
+                *span = [span[0].min(row), span[1].max(row), span[2].min(column), span[3].max(last)];
+            }
+            if first && kind == END_OF_SHEET {
+                break;
+            }
+        }
+        read
+    }
+
+    fn cells(&self) -> u64 {
+        let of = |[top, bottom, left, right]: &[u64; 4]| (bottom - top + 1).saturating_mul(right - left + 1);
+        self.sheets.values().map(of).fold(0, u64::saturating_add).max(self.most_told)
+    }
 }
