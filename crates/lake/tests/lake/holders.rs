@@ -223,6 +223,10 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     let hidden = [sheet_at(12), [&[0xff, 0x0f], &(told.len() as u16).to_le_bytes()[..], &told].concat()].concat();
     let bomb = compound(&[("Workbook", hidden)]);
     assert!(reason(&written(lake.path(), "hidden.xls", &bomb)).contains("more than the limit"));
+    // Columns that begin where they end are taken for all before.
+    let told = [&0x0200u16.to_le_bytes()[..], &14u16.to_le_bytes(), &[0; 4], &[0xff; 8], &[0, 0]].concat();
+    let bomb = compound(&[("Workbook", [sheet_at(8), told].concat())]);
+    assert!(reason(&written(lake.path(), "columns.xls", &bomb)).contains("more than the limit"));
     let locked = compound(&[("EncryptedPackage", vec![1; 100])]);
     assert_eq!(reason(&written(lake.path(), "locked.xlsx", &locked)), "it is protected by a password");
     assert!(reason(&written(lake.path(), "text.xls", b"town\tpeople\n")).contains("no workbook"));
@@ -244,7 +248,7 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
     assert_eq!(reason(&written(lake.path(), "far.xlsx", &zipped(&entries))), "no table in it");
     // Listing goes on past all of them.
-    assert_eq!(listed(lake.path()).len(), 7);
+    assert_eq!(listed(lake.path()).len(), 9);
 }
 
 /// A database of these statements.

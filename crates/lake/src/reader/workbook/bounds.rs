@@ -263,10 +263,9 @@ impl Spans {
                     10 => ([number(0), number(2)], [number(4), number(6)]),
                     _ => ([wide(0), wide(4)], [number(8), number(10)]),
                 };
-                // What ends before it begins is taken for as many as there are numbers.
+                // What ends before it begins is taken for as many as there are numbers; columns are counted from the first one of all.
                 let count = |[first, end]: [u64; 2]| if end < first { u64::from(u32::MAX) } else { end - first };
-                let is_empty = rows[1] == 0 || columns[1] == 0;
-                let told = if is_empty { 0 } else { count(rows).saturating_mul(count(columns)) };
+                let told = if rows[1] == 0 { 0 } else { count(rows).saturating_mul(columns[1]) };
                 self.most_told = self.most_told.max(told);
             }
             if CELLS.contains(&kind) && body.len() >= 4 {
