@@ -116,6 +116,12 @@ fn an_answer_says_what_it_rests_on() {
     operation.expect("the operation").preconditions.push(doubt);
     let total = proposed(&lakeward, &mut doubtful, "total amount per shop", OperationKind::Aggregate);
     assert!(rests_on(unmet(&total), "it rests on “only tea”"), "{total:?}");
+    // A step is taken back, and what is left rests on it still.
+    let mut back = doubtful.clone();
+    lakeward.run(&mut back, &total.runnable.expect("a plan")).expect("a run");
+    let request = Request { text: "undo that".into(), ..Request::default() };
+    let notes = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner().notes;
+    assert!(notes.iter().any(|note| note.starts_with("warning: it rests on “only tea”")), "{notes:?}");
     doubtful.undo();
     let total = proposed(&lakeward, &mut doubtful, "total amount per kind", OperationKind::Aggregate);
     assert!(!rests_on(unmet(&total), "it rests on"), "{total:?}");

@@ -56,7 +56,8 @@ impl Agent<'_> {
                 first.relation.steps.truncate(count);
                 plan_preview(context, &first, &PreviewLimits { sample_rows: 0, ..PreviewLimits::default() })
             };
-            if rows(place + 1)?.rows().is_none_or(|after| rows(place).is_ok_and(|before| after > before.rows_out)) {
+            let before = rows(place)?.rows_out;
+            if rows(place + 1)?.rows().is_none_or(|after| after > before) {
                 continue;
             }
             let after = without.clone().then(join.clone());

@@ -125,7 +125,6 @@ impl<'a> GraphOf<'a> {
             datasets: stats.datasets as u64,
             build_ms: started.elapsed().as_secs_f64() * 1000.0,
             bytes: stats.bytes,
-            // Neither a judge nor a reranker uses a model.
         };
         Ok(Self { graph, embedder: over.embedder(), problems, cost, _place: place })
     }

@@ -251,10 +251,14 @@ impl Agent<'_> {
             Ok(table) => {
                 let mut operation = operation(&table);
                 if asks {
+                    let why = match named.first() {
+                        Some(Named { table, column, .. }) => {
+                            format!("a model must not have `{column}` of `{table}`, or it repeats rows")
+                        }
+                        None => "no column that joins is called so".into(),
+                    };
                     let wanted = added.join("`, `");
-                    operation
-                        .preconditions
-                        .push(unmet(format!("`{wanted}` is not added: no column that joins is called so")));
+                    operation.preconditions.push(unmet(format!("`{wanted}` is not added: {why}")));
                 }
                 Ok(Some(Predicted { operation, notes: notes(&table) }))
             }

@@ -442,3 +442,16 @@ impl Agent<'_> {
         Ok(Some(Predicted { operation, notes: Vec::new() }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_row_is_of_is_left_out_where_something_else_is_said() {
+        let things = HashSet::from(["pollster".to_string()]);
+        assert_eq!(without_things("the grade of the pollsters", &things).as_deref(), Some("the grade of the"));
+        assert_eq!(without_things("the pollster", &things), None);
+        assert_eq!(without_things("the grade", &things), None);
+    }
+}

@@ -241,3 +241,39 @@ fn of_two_keys_that_join_as_well_the_one_spoken_of_is_taken_or_it_is_told() {
     let (reason, told) = doubts("add the capital of the to_code");
     assert!(reason.contains("to_code = iso") && !told.iter().any(|what| what.contains(" or ")), "{reason} {told:?}");
 }
+
+/// Three hundred games of fifty players in three seasons, the players with their years of birth, and 250 surveys of each season.
+fn games() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut games, mut players) = ("player_id,season,H\n".to_string(), "player_id,bats,birth_year\n".to_string());
+    let mut surveys = "season,survey,sample_size\n".to_string();
+    for game in 0..300 {
+        writeln!(games, "play{:03},{},{}", game % 50, 2015 + game % 3, game * 7 % 31).expect("text");
+    }
+    for player in 0..50 {
+        let bats = if player % 3 == 0 { "L" } else { "R" };
+        writeln!(players, "play{player:03},{bats},{}", 1970 + player * 13 % 29).expect("text");
+    }
+    for survey in 0..750 {
+        writeln!(surveys, "{},S{survey},{}", 2015 + survey % 3, 400 + survey * 17 % 301).expect("text");
+    }
+    for (name, text) in [("games", games), ("players", players), ("surveys", surveys)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
+    }
+    index(folder)
+}
+
+#[test]
+fn the_name_of_what_is_predicted_is_a_word_of_its_own() {
+    let text = "add the birth year of the players, I want to predict H";
+    let (plan, preview, reason) = first_of(games(), text, Some("games"));
+    assert!(has(&preview, "birth_year") && has(&preview, "H") && !has(&preview, "bats"), "{reason}: {plan:?}");
+    assert_eq!(preview.rows_out, 300, "{reason}");
+}
+
+#[test]
+fn a_join_that_would_be_stopped_is_made_at_one_row_a_key() {
+    let (_, preview, reason) = first_of(games(), "add the sample size by season", Some("games"));
+    assert_eq!((preview.stopped.as_deref(), preview.rows_out), (None, 300), "{reason}");
+    assert!(preview.columns.iter().any(|column| column.name.contains("sample_size")), "{reason}");
+}
