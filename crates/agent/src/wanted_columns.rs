@@ -19,6 +19,8 @@ use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 /// out where that is no ordinary word (`2010`, `iso_a3`).
 const AT_HAND: f64 = 0.7;
 const SPELT: f64 = 1.2;
+/// The same of one whose name has words of what is wanted: of two that are as near, `built` is the year in which a boat was built.
+const CALLED: f64 = 1.03;
 /// The same of a table that has all keys which are named.
 const ALL_KEYS: f64 = 1.3;
 /// How a table's rows for a key count, to this power, and how well it joins.
@@ -64,6 +66,9 @@ impl Agent<'_> {
             let is_own = own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column));
             if is_own && name_likeness(&wish.wanted[named.phrase], &named.column) < SAME_NAME {
                 named.score *= AT_HAND;
+            }
+            if named.is_called {
+                named.score *= CALLED;
             }
             if named.column.contains(|c: char| c.is_ascii_digit() || c == '_') && spelt.spell(&named.column) {
                 named.score *= SPELT;

@@ -24,7 +24,7 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{How, TableWish, with_table};
-use lakeward_search::column_search::ColumnAnswer;
+use lakeward_search::column_search::{ColumnAnswer, ColumnMatch};
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
 use lakeward_search::text_search::SearchOptions;
@@ -63,6 +63,8 @@ pub(crate) struct Named {
     pub(crate) column: String,
     place: ColumnRef,
     pub(crate) score: f64,
+    /// Whether its name has words of the phrase.
+    pub(crate) is_called: bool,
     /// The phrase that it answers best, by its place.
     pub(crate) phrase: usize,
     /// What several rows of a key become, as the words say it.
@@ -195,8 +197,9 @@ impl Agent<'_> {
                 }
                 let Some(place) = self.place_of(&answer)? else { continue };
                 let aggregate = Aggregate::said(&phrase, answer.logical).unwrap_or_default();
+                let is_called = answer.matches.contains(&ColumnMatch::Name);
                 let (table, column, score) = (answer.table, answer.column, answer.score);
-                let named = Named { table, column, place, score, phrase: number, aggregate, on: None };
+                let named = Named { table, column, place, score, is_called, phrase: number, aggregate, on: None };
                 match best.get(&place) {
                     Some(known) if known.score >= score => {}
                     _ => drop(best.insert(place, named)),
@@ -252,7 +255,8 @@ impl Agent<'_> {
         let Some(place) = self.place_of(answer)? else { return Ok(None) };
         let score = others().map(|answer| answer.score).fold(0.0, f64::max);
         let (table, column) = (answer.table.clone(), answer.column.clone());
-        Ok(Some(Named { table, column, place, score, phrase: number, aggregate: Aggregate::Count, on: None }))
+        let aggregate = Aggregate::Count;
+        Ok(Some(Named { table, column, place, score, is_called: false, phrase: number, aggregate, on: None }))
     }
 
     fn place_of(&self, answer: &ColumnAnswer) -> Result<Option<ColumnRef>> {

@@ -277,3 +277,23 @@ fn a_join_that_would_be_stopped_is_made_at_one_row_a_key() {
     assert_eq!((preview.stopped.as_deref(), preview.rows_out), (None, 300), "{reason}");
     assert!(preview.columns.iter().any(|column| column.name.contains("sample_size")), "{reason}");
 }
+
+#[test]
+fn of_two_columns_as_near_the_one_called_so_is_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut boats = "vessel_no,vessel_name,length_m,built\n".to_string();
+    let mut landings = "landing_id,vessel_no,species,kg\n".to_string();
+    for (place, name) in
+        ["Solveig", "Havbris", "Nordlys", "Terna", "Maake", "Stormen", "Alke", "Lunde"].iter().enumerate()
+    {
+        writeln!(boats, "V{place:02},{name},{},{}", 9 + place * 2, 1974 + place * 5).expect("text");
+    }
+    for landing in 0..80 {
+        writeln!(landings, "{landing},V{:02},cod,{}", landing % 8, 40 + landing * 13 % 900).expect("text");
+    }
+    for (name, text) in [("fleet", boats), ("landings", landings)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
+    }
+    let (_, preview, reason) = first_of(index(folder), "put the year each boat was built next to the landings", None);
+    assert!(has(&preview, "built") && has(&preview, "kg"), "{reason}");
+}
