@@ -1,6 +1,7 @@
 //! Closed forms between what a turn wants: `Kenya or Iceland` is one demand that either meets, `any format but CSV` is not wanted, and
-//! `the format does not matter` takes back what was wanted in that respect.
+//! `the format does not matter` takes back what was wanted in that respect. Which values can be wanted together, the records say.
 
+use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{is_function_word, lower_words};
@@ -77,6 +78,64 @@ fn is_excepted(before: &str) -> bool {
     let words: Vec<String> = lower_words(before).collect();
     let [rest @ .., last] = &words[..] else { return false };
     last == "but" && rest.iter().rev().take(2).any(|word| ALL.contains(&word.as_str()))
+}
+
+/// Of values that no record has together, by `together`, only one can be wanted: those of one turn are alternatives, and so is what `text` adds to an
+/// earlier one (`also GeoTIFF`); else the later takes the place of the earlier.
+pub(super) fn parted(
+    after: &mut Revised,
+    text: &str,
+    turn: usize,
+    together: &dyn Fn(&Role, &[Vec<String>]) -> Result<bool>,
+) -> Result<()> {
+    let things = |demand: &Demand| match &demand.value {
+        Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
+        _ => None,
+    };
+    let Revised { demands, gone, .. } = after;
+    let mut at = 0;
+    while at < demands.len() {
+        let Some(mut now) = things(&demands[at]).filter(|_| demands[at].turn == turn) else {
+            at += 1;
+            continue;
+        };
+        let role = demands[at].role.clone();
+        if now.len() > 1 && !together(&role, &now)? {
+            now = vec![now.concat()];
+            (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+        }
+        let mut parted = None;
+        for other in (0..at).filter(|other| demands[*other].role == role) {
+            let Some(before) = things(&demands[other]) else { continue };
+            let both = [before, now.clone()].concat();
+            if !together(&role, &both)? {
+                parted = Some((other, both.concat()));
+                break;
+            }
+        }
+        match parted {
+            Some((other, any)) if demands[other].turn == turn || adds(text) => {
+                demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
+                demands[at].value = Demanded::Values(vec![any]);
+                demands.remove(other);
+            }
+            Some((other, _)) => gone.push(demands.remove(other)),
+            None => {
+                at += 1;
+                continue;
+            }
+        }
+        at -= 1;
+    }
+    Ok(())
+}
+
+/// Whether a turn adds to what was said before: `or Kenya`, `Kenya, too`.
+pub(super) fn adds(text: &str) -> bool {
+    let words: Vec<String> = lower_words(text).collect();
+    let begins = words.first().is_some_and(|word| matches!(word.as_str(), "or" | "and" | "also" | "plus"));
+    let also = |words: &[String]| words[0] == "also" || (words[0] == "as" && words[1] == "well");
+    begins || words.last().is_some_and(|word| word == "too") || words.windows(2).any(also)
 }
 
 /// A demand whose words name alternatives, with values of which any will do.
