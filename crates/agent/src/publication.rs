@@ -153,6 +153,11 @@ pub(super) fn says_publication(text: &str) -> bool {
     lower_words(text).any(|word| PUBLISHED.contains(&word.as_str()))
 }
 
+/// Whether a text says of what it names that data covers it.
+pub(super) fn says_coverage(text: &str) -> bool {
+    lower_words(text).any(|word| COVERS.contains(&word.as_str()) || matches!(word.as_str(), "back" | "coverage"))
+}
+
 /// Whether a turn takes years back in as many words.
 fn text_takes_back(text: &str) -> bool {
     lower_words(text).any(|word| matches!(word.as_str(), "forget" | "drop" | "remove" | "ignore"))

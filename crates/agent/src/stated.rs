@@ -10,7 +10,7 @@ use lakeward_core::role::Role;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
 
-use super::publication::says_publication;
+use super::publication::{says_coverage, says_publication};
 
 /// Words that leave the end open.
 const FROM: [&str; 16] = [
@@ -48,11 +48,18 @@ const WISHES: [&str; 9] =
 pub(super) fn hold_to_stated(demands: &mut [Demand], text: &str, turn: usize) -> Vec<String> {
     let of_turn = |demand: &&Demand| demand.turn == turn && !demand.filters;
     let read: Vec<Demand> = demands.iter().filter(of_turn).cloned().collect();
+    let before = |role: Role| {
+        let known = demands.iter().filter(|demand| demand.role == role && demand.turn < turn);
+        known.map(|demand| demand.turn).max()
+    };
+    // After a date of publication, years of which nothing is said may be either.
+    let is_either = before(Role::Published) > before(Role::Period) && !says_coverage(text);
     let is_wish = lower_words(text).any(|word| WISHES.contains(&word.as_str()));
     let mut notes = Vec::new();
     for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.hard && !demand.filters) {
         let stands = !is_wish
             && match demand.value {
+                Demanded::Period(_) if is_either && demand.role == Role::Period => false,
                 Demanded::Period(years) => are_stated(text, demand, years, &read),
                 Demanded::Values(_) => stands_alone(text, &demand.said),
                 Demanded::Said => true,
@@ -124,7 +131,9 @@ fn stands_alone(text: &str, said: &str) -> bool {
     let before = text[..at].strip_suffix(' ').map(|rest| rest.split(' ').collect::<Vec<_>>());
     let before = before.and_then(|words| match words[..] {
         // The first word of a sentence has a capital anyway.
-        [.., previous, last] if !previous.ends_with(['.', '?', '!', ':']) => Some(last),
+        [.., previous, last] if !previous.ends_with(['.', '?', '!', ':']) && !last.ends_with([',', ';', ':', '.']) => {
+            Some(last)
+        }
         _ => None,
     });
     !is_name(said) || !after.into_iter().chain(before).any(is_name)
@@ -167,6 +176,17 @@ mod tests {
     }
 
     #[test]
+    fn years_after_a_date_of_publication_may_be_either() {
+        let years = |from| Demanded::Period(RequestedYears::StartsIn(from));
+        let demand = |role, from, turn| Demand { value: years(from), hard: true, ..Demand::said(role, "years", turn) };
+        for (text, expected) in [("rather since 2016", false), ("covering everything since 2016", true)] {
+            let mut demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
+            hold_to_stated(&mut demands, text, 2);
+            assert_eq!((demands[0].hard, demands[1].hard), (true, expected), "{text}");
+        }
+    }
+
+    #[test]
     fn a_part_of_a_longer_name_is_not_the_name() {
         for (text, expected) in [
             ("wheat in Kenya", true),
@@ -174,6 +194,7 @@ mod tests {
             ("the Kenya Met Service", false),
             ("records of Northern Kenya", false),
             ("Kenya, Norway", true),
+            ("wheat from Norway, Kenya", true),
             ("maybe Kenya", false),
         ] {
             let value = Demanded::Values(vec![vec!["Kenya".into()]]);
