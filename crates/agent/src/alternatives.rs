@@ -203,6 +203,35 @@ mod tests {
     }
 
     #[test]
+    fn of_values_that_no_record_has_together_one_is_wanted() {
+        let values = |role: Role, said: &str, turn| {
+            let things = said.split(" and ").map(|value| vec![value.to_string()]).collect();
+            Demand { value: Demanded::Values(things), hard: true, ..demand(role, said, turn) }
+        };
+        // Records have one format, and Kenya with Norway but with nothing else.
+        let together = |role: &Role, things: &[Vec<String>]| {
+            let has_both = things.iter().flatten().all(|value| matches!(value.as_str(), "Kenya" | "Norway"));
+            Ok(things.len() < 2 || (*role == Role::Place && has_both))
+        };
+        for (role, before, now, text, expected, gone) in [
+            (Role::Format, "CSV", "ZIP", "also ZIP", "CSV or ZIP", 0),
+            (Role::Format, "CSV", "ZIP", "ZIP would do, too", "CSV or ZIP", 0),
+            (Role::Format, "CSV", "ZIP", "as ZIP", "ZIP", 1),
+            (Role::Place, "Kenya", "Norway", "in Norway", "Kenya, Norway", 0),
+            (Role::Place, "Kenya", "Iceland", "in Iceland", "Iceland", 1),
+            (Role::Place, "Iceland", "Kenya and Norway", "Kenya and Norway", "Kenya and Norway", 1),
+            (Role::Place, "Kenya", "Chad and Iceland", "Chad and Iceland", "Chad or Iceland", 1),
+            (Role::Subject, "rain", "snow", "snow", "rain, snow", 0),
+        ] {
+            let demands = vec![values(role.clone(), before, 1), values(role, now, 2)];
+            let mut after = Revised { demands, ..Revised::default() };
+            parted(&mut after, text, 2, &together).unwrap();
+            let left: Vec<String> = after.demands.iter().map(ToString::to_string).collect();
+            assert_eq!((left.join(", ").as_str(), after.gone.len()), (expected, gone), "{text}");
+        }
+    }
+
+    #[test]
     fn a_respect_is_taken_back_by_its_name() {
         let told = |gone: &[(Role, &str)], text: &str| {
             let all =

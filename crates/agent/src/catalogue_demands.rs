@@ -239,7 +239,7 @@ impl RecordsFound {
         let said: Vec<String> = first
             .demands
             .iter()
-            .filter(|check| check.hard && check.state != DemandState::Met)
+            .filter(|check| check.state != DemandState::Met && first.relaxed.contains(&check.role))
             .take(NAMED)
             .map(|check| format!("{} ({})", check.role, check.said))
             .collect();
@@ -287,7 +287,7 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
     let constraints: Vec<(String, Match)> =
         answer.demands.iter().map(|demand| (demand.role.to_string(), check(demand.state, &demand.said))).collect();
     let stated = answer.demands.iter().filter(|demand| demand.hard).count();
-    let met = stated.saturating_sub(answer.relaxed.len());
+    let met = answer.demands.iter().filter(|demand| demand.hard && demand.state == DemandState::Met).count();
     let share = if stated == 0 { 1.0 } else { met as f64 / stated as f64 };
     IntentionFit {
         granularity: unknown(),
