@@ -1,6 +1,7 @@
 //! Closed forms between what a turn wants: `Kenya or Iceland` is one demand that either meets, `any format but CSV` is not wanted, and
-//! `the format does not matter` takes back what was wanted in that respect.
+//! `the format does not matter` takes back what was wanted in that respect. Which values can be wanted together, the records say.
 
+use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{is_function_word, lower_words};
@@ -79,6 +80,64 @@ fn is_excepted(before: &str) -> bool {
     last == "but" && rest.iter().rev().take(2).any(|word| ALL.contains(&word.as_str()))
 }
 
+/// Of values that no record has together, by `together`, only one can be wanted: those of one turn are alternatives, and so is what `text` adds to an
+/// earlier one (`also GeoTIFF`); else the later takes the place of the earlier.
+pub(super) fn parted(
+    after: &mut Revised,
+    text: &str,
+    turn: usize,
+    together: &dyn Fn(&Role, &[Vec<String>]) -> Result<bool>,
+) -> Result<()> {
+    let things = |demand: &Demand| match &demand.value {
+        Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
+        _ => None,
+    };
+    let Revised { demands, gone, .. } = after;
+    let mut at = 0;
+    while at < demands.len() {
+        let Some(mut now) = things(&demands[at]).filter(|_| demands[at].turn == turn) else {
+            at += 1;
+            continue;
+        };
+        let role = demands[at].role.clone();
+        if now.len() > 1 && !together(&role, &now)? {
+            now = vec![now.concat()];
+            (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+        }
+        let mut parted = None;
+        for other in (0..at).filter(|other| demands[*other].role == role) {
+            let Some(before) = things(&demands[other]) else { continue };
+            let both = [before, now.clone()].concat();
+            if !together(&role, &both)? {
+                parted = Some((other, both.concat()));
+                break;
+            }
+        }
+        match parted {
+            Some((other, any)) if demands[other].turn == turn || adds(text) => {
+                demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
+                demands[at].value = Demanded::Values(vec![any]);
+                demands.remove(other);
+            }
+            Some((other, _)) => gone.push(demands.remove(other)),
+            None => {
+                at += 1;
+                continue;
+            }
+        }
+        at -= 1;
+    }
+    Ok(())
+}
+
+/// Whether a turn adds to what was said before: `or Kenya`, `Kenya, too`.
+pub(super) fn adds(text: &str) -> bool {
+    let words: Vec<String> = lower_words(text).collect();
+    let begins = words.first().is_some_and(|word| matches!(word.as_str(), "or" | "and" | "also" | "plus"));
+    let also = |words: &[String]| words[0] == "also" || (words[0] == "as" && words[1] == "well");
+    begins || words.last().is_some_and(|word| word == "too") || words.windows(2).any(also)
+}
+
 /// A demand whose words name alternatives, with values of which any will do.
 pub(super) fn either(demand: &mut Demand) {
     let says_or = lower_words(&demand.said).any(|word| word == "or");
@@ -141,6 +200,35 @@ mod tests {
         assert_eq!(told(&[("Kenya", 1), ("Iceland", 2)], "Iceland"), ["Kenya", "Iceland"]);
         assert_eq!(told(&[("Kenya", 2)], "any place but Kenya"), ["not Kenya"]);
         assert_eq!(told(&[("Kenya", 2)], "but Kenya"), ["Kenya"]);
+    }
+
+    #[test]
+    fn of_values_that_no_record_has_together_one_is_wanted() {
+        let values = |role: Role, said: &str, turn| {
+            let things = said.split(" and ").map(|value| vec![value.to_string()]).collect();
+            Demand { value: Demanded::Values(things), hard: true, ..demand(role, said, turn) }
+        };
+        // Records have one format, and Kenya with Norway but with nothing else.
+        let together = |role: &Role, things: &[Vec<String>]| {
+            let has_both = things.iter().flatten().all(|value| matches!(value.as_str(), "Kenya" | "Norway"));
+            Ok(things.len() < 2 || (*role == Role::Place && has_both))
+        };
+        for (role, before, now, text, expected, gone) in [
+            (Role::Format, "CSV", "ZIP", "also ZIP", "CSV or ZIP", 0),
+            (Role::Format, "CSV", "ZIP", "ZIP would do, too", "CSV or ZIP", 0),
+            (Role::Format, "CSV", "ZIP", "as ZIP", "ZIP", 1),
+            (Role::Place, "Kenya", "Norway", "in Norway", "Kenya, Norway", 0),
+            (Role::Place, "Kenya", "Iceland", "in Iceland", "Iceland", 1),
+            (Role::Place, "Iceland", "Kenya and Norway", "Kenya and Norway", "Kenya and Norway", 1),
+            (Role::Place, "Kenya", "Chad and Iceland", "Chad and Iceland", "Chad or Iceland", 1),
+            (Role::Subject, "rain", "snow", "snow", "rain, snow", 0),
+        ] {
+            let demands = vec![values(role.clone(), before, 1), values(role, now, 2)];
+            let mut after = Revised { demands, ..Revised::default() };
+            parted(&mut after, text, 2, &together).unwrap();
+            let left: Vec<String> = after.demands.iter().map(ToString::to_string).collect();
+            assert_eq!((left.join(", ").as_str(), after.gone.len()), (expected, gone), "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Agent;
-use super::alternatives::{either, joined, taken_back_by_name};
+use super::alternatives::{either, joined, parted, taken_back_by_name};
 use super::publication::told_apart;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
@@ -70,7 +70,22 @@ impl Agent<'_> {
         told_apart(&mut after, text, turn, replaces);
         joined(&mut after.demands, text, turn);
         self.ground(&mut after.demands, turn)?;
+        parted(&mut after, text, turn, &|role, things| self.have_together(role, things))?;
         Ok(after)
+    }
+
+    /// Whether a record has all of `things`, each in one of its ways.
+    fn have_together(&self, role: &Role, things: &[Vec<String>]) -> Result<bool> {
+        let facets = self.index.facets()?;
+        let mut all = facets.all().clone();
+        for thing in things {
+            let mut set = facets.none();
+            for value in thing {
+                self.index.add_tables_with(role, value, &mut set)?;
+            }
+            all.intersect(&set);
+        }
+        Ok(!all.is_empty())
     }
 
     /// What the values of this turn's demands were taken together with, as they mean the same.
@@ -224,7 +239,7 @@ impl RecordsFound {
         let said: Vec<String> = first
             .demands
             .iter()
-            .filter(|check| check.hard && check.state != DemandState::Met)
+            .filter(|check| check.state != DemandState::Met && first.relaxed.contains(&check.role))
             .take(NAMED)
             .map(|check| format!("{} ({})", check.role, check.said))
             .collect();
@@ -272,7 +287,7 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
     let constraints: Vec<(String, Match)> =
         answer.demands.iter().map(|demand| (demand.role.to_string(), check(demand.state, &demand.said))).collect();
     let stated = answer.demands.iter().filter(|demand| demand.hard).count();
-    let met = stated.saturating_sub(answer.relaxed.len());
+    let met = answer.demands.iter().filter(|demand| demand.hard && demand.state == DemandState::Met).count();
     let share = if stated == 0 { 1.0 } else { met as f64 / stated as f64 };
     IntentionFit {
         granularity: unknown(),

@@ -67,7 +67,7 @@ fn wanted(demands: &[Demand], characters: usize) -> Value {
             "about": role,
             "words": clean(&demand.said, characters),
             "wanted": !demand.avoid,
-            "must": demand.hard,
+            "must": demand.is_held_to(),
             "turn": demand.turn,
         })
     };

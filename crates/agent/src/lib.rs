@@ -28,6 +28,7 @@ mod record_questions;
 mod scored;
 pub mod session;
 mod spelt_out;
+mod stated;
 mod tables;
 mod task;
 pub mod trace;

@@ -3,6 +3,7 @@
 //! The reader finds the years of a turn; the words that govern them decide here, a closed set: `published since 2021` is a publication,
 //! `back to at least 1970` and `covers 2005` ask for data that covers the year, not for data that begins in it.
 
+use super::alternatives::adds;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_core::text::years::{LIKELY, years as years_in};
@@ -10,7 +11,7 @@ use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::reader::Revised;
 
 /// Words that say of years that something was published in them.
-const PUBLISHED: [&str; 13] = [
+const PUBLISHED: [&str; 16] = [
     "published",
     "publication",
     "publications",
@@ -19,6 +20,9 @@ const PUBLISHED: [&str; 13] = [
     "release",
     "issued",
     "deposited",
+    "deposit",
+    "deposits",
+    "came",
     "posted",
     "uploaded",
     "registered",
@@ -31,8 +35,10 @@ const COVERS: [&str; 10] =
 /// Words that leave a side of the years open.
 const OPEN: [&str; 10] = ["since", "after", "before", "from", "until", "till", "later", "earlier", "newer", "by"];
 /// Other words, beside those that say nothing, that may stand between the governing word and the years.
-const BETWEEN: [&str; 11] =
-    ["between", "during", "than", "least", "last", "past", "year", "years", "date", "dates", "only"];
+const BETWEEN: [&str; 15] = [
+    "between", "during", "than", "least", "last", "past", "year", "years", "date", "dates", "only", "out", "should",
+    "must", "may",
+];
 
 /// Whether `word` may stand between the governing word and the years.
 fn stands_between(word: &str) -> bool {
@@ -100,17 +106,16 @@ pub(super) fn told_apart(after: &mut Revised, text: &str, turn: usize, replaces:
         }
     }
     demands.append(&mut apart);
-    // "Or the nineties", after "in the eighties".
-    if lower_words(text).next().as_deref() == Some("or")
-        && let Some(before) = gone.iter().rposition(covered_before)
-        && let Some(now) = demands.iter_mut().find(|demand| demand.turn == turn && demand.role == Role::Period)
-        && let (
-            Demanded::Period(RequestedYears::Cover { from, to }),
-            Demanded::Period(RequestedYears::Cover { from: first, to: last }),
-        ) = (&now.value, &gone[before].value)
-    {
-        now.value = Demanded::Period(RequestedYears::Cover { from: *from.min(first), to: *to.max(last) });
-        now.said = format!("{} or {}", gone[before].said, now.said);
+    for role in [Role::Period, Role::Published] {
+        let before = |demand: &&Demand| demand.role == role && !demand.avoid && demand.turn < turn;
+        let before = gone.iter().chain(demands.iter()).filter(before).max_by_key(|demand| demand.turn);
+        let Some(Demanded::Period(before)) = before.map(|demand| demand.value.clone()) else { continue };
+        let of_turn = |demand: &&mut Demand| demand.turn == turn && demand.role == role && !demand.avoid;
+        let Some(now) = demands.iter_mut().find(of_turn) else { continue };
+        let Demanded::Period(years) = now.value else { continue };
+        if let Some(years) = continued(before, years, adds(text)) {
+            (now.said, now.value) = (years.to_string(), Demanded::Period(years));
+        }
     }
     let of_turn = |role: Role| move |demand: &Demand| demand.turn == turn && demand.role == role;
     if demands.iter().any(of_turn(Role::Published)) && !demands.iter().any(of_turn(Role::Period)) {
@@ -126,6 +131,33 @@ pub(super) fn told_apart(after: &mut Revised, text: &str, turn: usize, replaces:
     });
 }
 
+/// What is wanted of years where `now` is said after `before`: each end by itself, so that one end said again leaves the other (`1992 to 2004`, then
+/// `from 1985`), and all of both where it `adds` (`or the nineties`); none where it is `now` alone.
+fn continued(before: RequestedYears, now: RequestedYears, adds: bool) -> Option<RequestedYears> {
+    use RequestedYears::{Cover, EndsIn, StartsIn};
+    let (first, last) = before.bounds();
+    let ends = |from: i32, to: i32| (from < to).then_some(Cover { from, to });
+    match (before, now) {
+        (Cover { from, to }, Cover { from: first, to: last }) if adds => {
+            Some(Cover { from: from.min(first), to: to.max(last) })
+        }
+        (Cover { from, to }, _) if from == to => None,
+        (_, StartsIn(year)) => ends(year, last?),
+        (_, EndsIn(year)) => ends(first?, year),
+        _ => None,
+    }
+}
+
+/// Whether a text has a word of publication.
+pub(super) fn says_publication(text: &str) -> bool {
+    lower_words(text).any(|word| PUBLISHED.contains(&word.as_str()))
+}
+
+/// Whether a text says of what it names that data covers it.
+pub(super) fn says_coverage(text: &str) -> bool {
+    lower_words(text).any(|word| COVERS.contains(&word.as_str()) || matches!(word.as_str(), "back" | "coverage"))
+}
+
 /// Whether a turn takes years back in as many words.
 fn text_takes_back(text: &str) -> bool {
     lower_words(text).any(|word| matches!(word.as_str(), "forget" | "drop" | "remove" | "ignore"))
@@ -139,9 +171,14 @@ fn bound_said(text: &str, said: &str) -> Option<RequestedYears> {
     let (year, None) = (named.next()?, named.next()) else { return None };
     let at = text.find(said)? + said.find(&year.to_string())?;
     let after: Vec<String> = lower_words(&text[at + 4..]).take(2).collect();
+    let turned = lower_words(&text[..at]).any(|word| matches!(word.as_str(), "nothing" | "none" | "never"));
     match (after.first().map(String::as_str), after.get(1).map(String::as_str)) {
-        (Some("or" | "and"), Some(next)) if FROM.contains(&next) => return Some(RequestedYears::StartsIn(year)),
-        (Some("or" | "and"), Some(next)) if TO.contains(&next) => return Some(RequestedYears::EndsIn(year)),
+        (Some("or" | "and"), Some(next)) if FROM.contains(&next) => {
+            return Some(if turned { RequestedYears::EndsIn(year - 1) } else { RequestedYears::StartsIn(year) });
+        }
+        (Some("or" | "and"), Some(next)) if TO.contains(&next) => {
+            return Some(if turned { RequestedYears::StartsIn(year + 1) } else { RequestedYears::EndsIn(year) });
+        }
         (Some("onward" | "onwards"), _) => return Some(RequestedYears::StartsIn(year)),
         _ => {}
     }
@@ -293,6 +330,7 @@ mod tests {
         use RequestedYears::{EndsIn, StartsIn};
         for (text, said, expected) in [
             ("released in 2019 or later", "2019 or later", Some(StartsIn(2019))),
+            ("nothing from 2005 or earlier", "2005 or earlier", Some(StartsIn(2006))),
             ("not older than 2015 by publication", "older than 2015", Some(StartsIn(2015))),
             ("older than 2016", "2016", Some(EndsIn(2015))),
             ("no later than 2010", "2010", Some(EndsIn(2010))),

@@ -7,6 +7,7 @@ use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
+use super::stated::hold_to_stated;
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, Recommendation, question};
@@ -162,10 +163,13 @@ impl Agent<'_> {
             notes.push(format!("`{id}` is worked with from now on"));
         }
         if says {
-            let after = match wanted {
+            let mut after = match wanted {
                 Some(wanted) => self.demands_written(session, &wanted)?,
                 None => self.demands_after(session, text, &turn, over.is_none())?,
             };
+            if !by_model {
+                notes.extend(hold_to_stated(&mut after.demands, text, session.next_turn()));
+            }
             notes.extend(
                 after
                     .not_found

@@ -712,6 +712,8 @@ class Demand:
     """The words it was read from."""
     avoid: bool = False
     """Whether it is what the dataset must not have."""
+    doubtful: bool = False
+    """Whether it may not be what was meant: then it weighs as it is stated, but no record counts as violating it."""
     filters: bool = False
     """Whether it was set by a command and not read from words; it then filters."""
 

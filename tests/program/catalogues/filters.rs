@@ -97,7 +97,9 @@ fn levels_of_a_taxonomy_are_subjects_and_paths() {
 /// Conversations with the filters that hold after each turn: see the file.
 const FILTERS: &str = include_str!("../data/filters.tsv");
 /// Turns of these that may have a wrong one.
-const MISREAD: usize = 6;
+const MISREAD: usize = 15;
+/// Filters of these that may be missing: what is read in doubt weighs instead.
+const MISSED: usize = 80;
 
 /// A hard demand as the file writes it: `!place=Kenya|Norway`, `period=1990-?`.
 fn written(demand: &Demand) -> Vec<String> {
@@ -129,7 +131,7 @@ fn hard_filters_are_those_that_were_stated() {
     }
     let (lakeward, _) = indexed(&folder.path().join("own"));
     let mut session = lakeward.new_session();
-    let (mut turns, mut wrong) = (0, Vec::new());
+    let (mut turns, mut wrong, mut missed) = (0, Vec::new(), 0);
     for line in FILTERS.lines().filter(|line| !line.starts_with('#')) {
         if line.is_empty() {
             session = lakeward.new_session();
@@ -150,13 +152,15 @@ fn hard_filters_are_those_that_were_stated() {
             *filter = format!("{role}={}", values.join("|"));
         }
         say(&lakeward, &mut session, text);
-        let hard = session.demands.iter().filter(|demand| demand.hard);
-        let others: Vec<String> = hard.flat_map(written).filter(|filter| !expected.contains(filter)).collect();
+        let hard: Vec<String> = session.demands.iter().filter(|demand| demand.is_held_to()).flat_map(written).collect();
+        missed += expected.iter().filter(|filter| !hard.contains(filter)).count();
+        let others: Vec<String> = hard.into_iter().filter(|filter| !expected.contains(filter)).collect();
         if !others.is_empty() {
             wrong.push(format!("{text}: {others:?}, expected {expected:?}"));
         }
         turns += 1;
     }
-    assert_eq!(turns, 184);
+    assert_eq!(turns, 338);
+    assert!(missed <= MISSED, "{missed} filters are missing");
     assert!(wrong.len() <= MISREAD, "{} of {turns}:\n{}", wrong.len(), wrong.join("\n"));
 }

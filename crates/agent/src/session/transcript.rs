@@ -59,9 +59,9 @@ pub fn understood(signals: &Signals) -> String {
     shown(&parts.join(" · "), LINE)
 }
 
-/// A demand as `role: value`; with a question mark where it is inferred that the catalogue means it.
+/// A demand as `role: value`; with a question mark where it is inferred that the catalogue means it, or in doubt that it is meant.
 pub fn demand_line(demand: &Demand) -> String {
-    let inferred = demand.value != Demanded::Said && !demand.hard;
+    let inferred = demand.value != Demanded::Said && !demand.is_held_to();
     format!("{}: {demand}{}", demand.role, if inferred { "?" } else { "" })
 }
 

@@ -20,6 +20,9 @@ pub struct Demand {
     pub avoid: bool,
     /// Whether it was stated and not only inferred; it then weighs more.
     pub hard: bool,
+    /// Whether it may not be what was meant: then it weighs as it is stated, but no record counts as violating it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubtful: bool,
     /// Whether it was set by a command and not read from words; it then filters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub filters: bool,
@@ -42,9 +45,23 @@ pub enum Demanded {
 }
 
 impl Demand {
+    /// Whether a record that does not meet it violates what was set or stated.
+    pub fn is_held_to(&self) -> bool {
+        self.filters || (self.hard && !self.doubtful)
+    }
+
     /// A wish that is only words yet.
     pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
-        Self { role, value: Demanded::Said, avoid: false, hard: false, filters: false, turn, said: words.into() }
+        Self {
+            role,
+            value: Demanded::Said,
+            avoid: false,
+            hard: false,
+            doubtful: false,
+            filters: false,
+            turn,
+            said: words.into(),
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl<'a> Check<'a> {
 
     /// Whether it is a filter that the record at `place` does not pass.
     pub fn violated(&self, place: usize) -> bool {
-        self.demand.hard && self.has_all(place) == self.refused
+        self.demand.is_held_to() && self.has_all(place) == self.refused
     }
 
     /// The records that have all things of it, and those that may have some.

@@ -25,7 +25,7 @@ impl Stages {
     /// Those of `all`, up to the stage with which there are `k`.
     pub fn of(all: TableSet, checks: &[Check<'_>], k: usize, weights: &RecordWeights) -> Self {
         let (mut passing, mut meeting) = (all.clone(), all.clone());
-        for check in checks.iter().filter(|check| check.demand.hard || check.demand.filters) {
+        for check in checks.iter().filter(|check| check.demand.is_held_to()) {
             let (every, _) = check.sets(&all);
             let keep = |set: &mut TableSet| match check.refused {
                 true => set.subtract(&every),
