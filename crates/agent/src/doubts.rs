@@ -9,7 +9,15 @@ const SAID: usize = 60;
 
 /// What the table at hand rests on that is uncertain, each in a clause.
 pub(super) fn doubts(session: &Session) -> Vec<String> {
-    not_carried_out(session).into_iter().chain(carried_out_in_doubt(session)).collect()
+    not_carried_out(session).into_iter().chain(carried_out_in_doubt(session).map(|doubt| doubt.what)).collect()
+}
+
+/// A step that stands in spite of a doubt.
+pub(super) struct Doubt {
+    /// Which, in a clause.
+    pub what: String,
+    /// The probability that it was what was wanted, 0..=1.
+    pub likelihood: f64,
 }
 
 /// The latest request, where it wanted something of the table at hand that was not done.
@@ -25,7 +33,7 @@ fn not_carried_out(session: &Session) -> Option<String> {
 }
 
 /// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
-pub(super) fn carried_out_in_doubt(session: &Session) -> Option<String> {
+pub(super) fn carried_out_in_doubt(session: &Session) -> Option<Doubt> {
     let turn_of = |step: &Step| session.turns.iter().find(|turn| turn.number == step.turn);
     let standing = session.steps.iter().filter(|step| !step.undone && step.number > session.steps_before_table);
     let carried_out = standing.filter_map(|step| Some((&step.plan, turn_of(step)?)));
@@ -41,9 +49,12 @@ pub(super) fn carried_out_in_doubt(session: &Session) -> Option<String> {
         }
         let mut operations = turn.recommendation.iter().flat_map(|answer| &answer.operations);
         let chosen = operations.find(|operation| operation.runnable.as_ref() == Some(plan));
-        if chosen.is_some_and(|operation| operation.preconditions.iter().any(|condition| !condition.met)) {
-            doubtful = Some(turn);
+        if let Some(operation) = chosen.filter(|operation| operation.preconditions.iter().any(|part| !part.met)) {
+            doubtful = Some((turn, operation.score));
         }
     }
-    doubtful.map(|turn| format!("it rests on “{}”, which was in doubt", shown(&turn.text, SAID)))
+    doubtful.map(|(turn, likelihood)| {
+        let what = format!("it rests on “{}”, which was in doubt", shown(&turn.text, SAID));
+        Doubt { what, likelihood }
+    })
 }

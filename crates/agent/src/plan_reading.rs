@@ -385,6 +385,11 @@ impl Agent<'_> {
         Ok(after)
     }
 
+    /// The probability that a turn is read right, 0..=1.
+    pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
+        if reading.written.is_some() { self.trust_in_reading() } else { reading.turn.certainty() }
+    }
+
     /// The operation that carries a wish out, with what was not understood.
     ///
     /// # Errors
@@ -398,7 +403,7 @@ impl Agent<'_> {
         let lost =
             wish.not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
         let doubtful =
-            (reading.written.is_none() && reading.turn.certainty() < LIKELY).then(|| match reading.turn.least_sure() {
+            (reading.written.is_none() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
                 Some(span) => unmet(format!("what `{}` means is uncertain", span.words)),
                 None => unmet("it is uncertain what is meant"),
             });

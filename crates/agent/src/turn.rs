@@ -13,6 +13,7 @@ use super::trace::{ModelUse, Provenance};
 use super::weighed::Weighed;
 use super::{Agent, Request};
 use crate::agentic::RunCache;
+use crate::recommend::likelihood::{Basis, to_probabilities};
 use crate::recommend::next_operations::{self, Base, Situation};
 use crate::recommend::{Narrowing, RankedOperation, Recommendation, Utility, question, summary};
 use crate::session::Session;
@@ -124,7 +125,7 @@ impl Agent<'_> {
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {doubt}")));
+        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
         let stands = session.plan();
         let operations = match (before, stands) {
             (Some(before), Some(stands)) if before != stands => {
@@ -203,6 +204,7 @@ impl Agent<'_> {
             }
             None => None,
         };
+        let lost = wish.as_ref().is_some_and(|wish| !wish.not_applied.is_empty());
         let wished = match (over, wish) {
             (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
             _ => None,
@@ -269,6 +271,17 @@ impl Agent<'_> {
                 operation.preconditions.push(next_operations::unmet(what));
             }
         }
+        let basis = match operations.first().filter(|first| first.requested) {
+            Some(first) if situation.wished.as_ref().is_some_and(|wished| wished.runnable == first.runnable) => {
+                let certainty = over.map_or(0.0, |over| self.certainty(over));
+                let anew = over.is_some_and(|over| over.turn.has(Act::New));
+                let doubt = carried_out_in_doubt(session).filter(|_| !anew);
+                Basis::Read { certainty, lost, standing: doubt.map_or(1.0, |doubt| doubt.likelihood) }
+            }
+            Some(_) => Basis::Named,
+            None => Basis::Fits,
+        };
+        to_probabilities(&mut operations, basis);
         for operation in operations.iter_mut().take(WITH_SQL) {
             let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
             match self.sql(session, runnable) {

@@ -228,10 +228,12 @@ impl KeySample {
 /// # Errors
 /// Those of [`reader::open_path`] and of reading the rows; [`Error::Unreadable`] if the file no longer has the columns.
 pub fn read(path: &Path, profile: &TableProfile, max_rows: Option<u64>, samples: &mut [KeySample]) -> Result<()> {
-    let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
     let mut needed: Vec<usize> = samples.iter().flat_map(KeySample::places).collect();
     needed.sort_unstable();
     needed.dedup();
+    let names = needed.iter().filter_map(|place| Some(profile.columns.get(*place)?.name.clone()));
+    let only = Some(names.collect());
+    let mut reader = reader::open_path(path, &ReadOptions { max_rows, only, ..ReadOptions::default() })?;
     let same = |place: &usize| {
         let name = profile.columns.get(*place).map(|column| column.name.as_str());
         name.is_some() && reader.columns().get(*place).map(|column| column.name.as_str()) == name

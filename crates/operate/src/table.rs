@@ -218,9 +218,11 @@ fn read(
     schema: &SchemaRef,
     send: impl Fn(RecordBatch) -> Result<bool>,
 ) -> Result<()> {
+    let only = Some(columns.iter().map(|&at| source.names[at].clone()).collect());
+    let options = ReadOptions { only, ..source.options.clone() };
     let mut reader = match files.and_then(|_| FileSet::at(&source.path)) {
-        Some(set) => reader::open_files(set, &source.options, files)?,
-        None => reader::open_path(&source.path, &source.options)?,
+        Some(set) => reader::open_files(set, &options, files)?,
+        None => reader::open_path(&source.path, &options)?,
     };
     if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
         let reason = "its columns have changed since it was indexed; run `lakeward index` again";

@@ -666,7 +666,7 @@ class RankedOperation:
     kind: str
     """What to do."""
     score: float
-    """Greater is better; those of one answer sum to 1."""
+    """The probability, 0..=1, that it is what is wanted; those of one answer sum to 1 at most."""
     asked: float
     """The probability that the request asks for it."""
     preconditions: tuple[Precondition, ...]

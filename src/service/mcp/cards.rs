@@ -353,7 +353,7 @@ pub struct OperationCard {
     pub number: usize,
     /// What to do.
     pub kind: &'static str,
-    /// Greater is better; those of one answer sum to 1.
+    /// The probability, 0..=1, that it is what is wanted; those of one answer sum to 1 at most.
     pub score: f64,
     /// Whether all is known that it needs.
     pub can_run: bool,

@@ -130,7 +130,7 @@ fn a_careful_model_is_believed_and_asked_once() {
     assert_eq!((stats.calls, stats.tokens, server.asked().len()), (4, 72, 4));
     let kept = place.kept("lanes");
     let by = &kept.extraction.extractor;
-    assert!(by.starts_with("drill@") && by.contains("extract_pairs@1#"), "{by}");
+    assert!(by.starts_with("drill@") && by.contains("extract_pairs@2#"), "{by}");
     let tasks = &kept.extraction.tasks;
     assert_eq!(tasks.len(), 2);
     let lanes = &tasks[0].datasets[0];

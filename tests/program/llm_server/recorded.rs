@@ -1,8 +1,8 @@
 //! What a capable model answered to prompts over our own labels and sample lake, given back by a server: each role does with real answers
 //! what it is for, through the whole program.
 //!
-//! The model saw no label, though it knew how the check works, and its answers are kept as it gave them. An answer belongs to the very text of its prompt, so a
-//! changed prompt finds none. To ask anew, name a server: `LAKEWARD_RECORD_LLM=URL` and `LAKEWARD_RECORD_MODEL`; what it answers is added.
+//! Who answered saw nothing but the prompts, and the answers are kept as they were given. An answer belongs to the very text of its prompt, so a changed
+//! prompt finds none. To ask anew, name a server: `LAKEWARD_RECORD_LLM=URL` and `LAKEWARD_RECORD_MODEL`; what it answers is added.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -134,8 +134,8 @@ fn a_capable_model_is_right_in_each_role() {
         );
         assert!(count("model") + wrong >= count("answered") && count("obeyed") == 0, "{role}: {found:?}");
     }
-    // Both orders of the best, and all three questions to a paper, were recorded.
-    assert!(given["ranking"] > 15 && given["extract_pairs"] >= 8 && given["extract_keywords"] >= 8, "{given:?}");
+    // All three questions to a paper were recorded.
+    assert!(given["ranking"] >= 12 && given["extract_pairs"] >= 8 && given["extract_keywords"] >= 8, "{given:?}");
     let of = |role: &str| {
         let mut roles = report["roles"].as_array().expect("roles").iter();
         roles.find(|found| found["role"] == role).expect("a role")["trust"].as_f64().expect("a trust")
@@ -156,12 +156,16 @@ fn sentences_of_a_capable_model_stand_with_what_they_rest_on() {
         let answer = run(&lake, &index, &settings, &["ask", request]);
         let tables: Vec<&str> =
             answer["tables"].as_array().expect("tables").iter().filter_map(|table| table["table"].as_str()).collect();
+        let joined = &answer["operations"][0]["table"];
         for sentence in answer["summary"].as_array().expect("sentences").iter().filter(|said| said["by_model"] == true)
         {
             let list = |name: &str| sentence[name].as_array().cloned().unwrap_or_default();
             let cites = list("cites");
-            assert!(!list("evidence").is_empty() && !cites.is_empty(), "{request}: {sentence}");
-            assert!(cites.iter().all(|id| tables.contains(&id.as_str().expect("an id"))), "{request}: {sentence}");
+            assert!(!list("evidence").is_empty(), "{request}: {sentence}");
+            // What is missing, and a question, speak of no table.
+            assert!(!cites.is_empty() || sentence["about"] != "serves", "{request}: {sentence}");
+            let known = |id: &Value| tables.contains(&id.as_str().expect("an id")) || *joined == *id;
+            assert!(cites.iter().all(known), "{request}: {sentence}");
             by_model += 1;
         }
         let notes = answer["notes"].as_array().cloned().unwrap_or_default();

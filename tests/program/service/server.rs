@@ -254,6 +254,18 @@ impl Server {
         self.log.lock().expect("the log").clone()
     }
 
+    /// The same once it has `text`, or what it has after ten seconds: lines come behind their answers.
+    pub fn log_with(&self, text: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let log = self.log();
+            if log.contains(text) || Instant::now() > until {
+                return log;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Bytes of memory that it has.
     #[cfg(target_os = "linux")]
     pub fn memory_bytes(&self) -> u64 {

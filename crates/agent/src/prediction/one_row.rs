@@ -31,7 +31,7 @@ impl Agent<'_> {
         let predicts = probability >= SUSPECTED;
         let adds = turn.of(Role::Add).next().is_some();
         let Some(first) = operations.first_mut() else { return Ok(Vec::new()) };
-        let Some(plan) = first.runnable.clone() else { return Ok(Vec::new()) };
+        let Some(mut plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         if !(predicts || adds) {
             let joins = |plan: &Plan| plan.relation.steps.iter().filter(|step| matches!(step, Step::Join(_))).count();
             let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
@@ -50,6 +50,23 @@ impl Agent<'_> {
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let is_total = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
         let in_doubt = first.preconditions.iter().any(|part| !part.met);
+        let mut notes = Vec::new();
+        // "I only have the country, is there anything that explains it": in doubt, what is added comes beside all that is there.
+        let is_new = |step: &Step| !base.plan.relation.steps.contains(step);
+        let narrows = |step: &Step| match step {
+            Step::Select(_) | Step::Distinct(_) => is_new(step),
+            Step::Group(grouping) => grouping.measures.is_empty() && is_new(step),
+            _ => false,
+        };
+        let joins = plan.relation.steps.iter().any(|step| is_new(step) && matches!(step, Step::Join(_)));
+        if in_doubt && joins && plan.relation.steps.iter().any(narrows) {
+            plan.relation.steps.retain(|step| !narrows(step));
+            let preconditions = std::mem::take(&mut first.preconditions);
+            let wider = self.changed_plan(session, &base.plan, plan.clone(), first.kind, preconditions)?;
+            let RankedOperation { score, asked, requested, .. } = *first;
+            *first = RankedOperation { score, asked, requested, table: first.table.take(), ..wider };
+            notes.push("all columns and rows stay beside what is added: that fewer are wanted is in doubt".into());
+        }
         let refused = if probability >= SURE && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
             "one figure of all rows leaves no rows to predict from".to_string()
         } else if has(&base.plan)? && !has(&plan)? {
@@ -57,10 +74,11 @@ impl Agent<'_> {
         } else {
             let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
             match self.at_one_row(session, (&base.plan, &plan), &added.join(" ")) {
-                Ok(None) => return Ok(Vec::new()),
+                Ok(None) => return Ok(notes),
                 Ok(Some((at_one_row, became))) => {
                     (first.runnable, first.sql) = (Some(at_one_row), None);
-                    return Ok(vec![format!("several rows of a key become one: {}", became.join(", "))]);
+                    notes.push(format!("several rows of a key become one: {}", became.join(", ")));
+                    return Ok(notes);
                 }
                 Err(Error::Usage(reason)) => reason,
                 Err(error) => return Err(error),
@@ -69,7 +87,7 @@ impl Agent<'_> {
         (first.runnable, first.sql) = (None, None);
         // What keeps it from being run is said first.
         first.preconditions.insert(0, unmet(refused));
-        Ok(Vec::new())
+        Ok(notes)
     }
 
     /// `plan` with every join of a whole table that `base` has not at one row a key, where as it stands that repeats rows, and what each column

@@ -6,6 +6,7 @@
 //! enters a score is kept beside it.
 
 pub mod fit;
+pub(crate) mod likelihood;
 pub(crate) mod mentions;
 mod narrowing;
 pub mod next_operations;

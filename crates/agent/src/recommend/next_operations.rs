@@ -84,7 +84,7 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
     proposal(kind, vec![unmet(nothing)], format!("could work on `{id}`"))
 }
 
-/// The operations, best first; scores sum to 1.
+/// The operations, best first; their scores sum to 1 and are no probabilities yet.
 pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let phrases = Phrases::of(situation.text);
     let asked = &situation.signals.operation;

@@ -337,7 +337,7 @@ pub struct TaskEvidence {
 pub struct RankedOperation {
     /// What to do.
     pub kind: OperationKind,
-    /// Greater is better; those of one answer sum to 1.
+    /// The probability, 0..=1, that it is what is wanted; those of one answer sum to 1 at most.
     pub score: f64,
     /// The probability that the request asks for it.
     pub asked: f64,

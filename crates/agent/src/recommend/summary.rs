@@ -197,9 +197,11 @@ pub fn by_model(
     if answer.nothing_found {
         add("nothing in the lake seems to answer the request; the tables are but the nearest", None, About::Missing);
     }
-    if let Some((says, _)) = next(answer) {
-        add(&says, None, About::Next);
+    let next = next(answer);
+    if let Some((says, _)) = &next {
+        add(says, None, About::Next);
     }
+    let joined: Vec<String> = next.into_iter().flat_map(|(_, tables)| tables).collect();
     let told = |about: About, table: Option<usize>| -> Vec<Value> {
         let of = pieces.iter().filter(|piece| piece.about == about && piece.table == table);
         of.map(|piece| json!({"id": piece.id, "says": piece.says})).collect()
@@ -223,15 +225,22 @@ pub fn by_model(
     let shape = AnswerShape { name: "answer", schema: schema(), max_tokens: 400 };
     let written = model.ask(PromptUse::Answer, &values, shape, |written: Written| Ok(written.sentences)).ok()?;
     let count = written.len();
-    let grounded =
-        written.into_iter().take(SENTENCES).filter_map(|sentence| grounded(sentence, first, &pieces, request));
+    let grounded = written
+        .into_iter()
+        .take(SENTENCES)
+        .filter_map(|sentence| grounded(sentence, first, (&pieces, &joined), request));
     let sentences: Vec<Sentence> = grounded.collect();
     let struck = count - sentences.len();
     (!sentences.is_empty()).then_some((sentences, struck))
 }
 
-/// A written sentence with what it rests on; `None` for one that its evidence does not bear.
-fn grounded(written: WrittenSentence, tables: &[RankedTable], pieces: &[Piece], request: &str) -> Option<Sentence> {
+/// A written sentence with what it rests on; `None` for one that its evidence does not bear. What comes next speaks of the tables `joined` too.
+fn grounded(
+    written: WrittenSentence,
+    tables: &[RankedTable],
+    (pieces, joined): (&[Piece], &[String]),
+    request: &str,
+) -> Option<Sentence> {
     let text = clean(&written.text, 600);
     let is_plain = !text.contains("://") && !text.contains(['`', '<', '>', '[', '|']);
     if !is_plain || text.split_whitespace().count() > WORDS {
@@ -259,10 +268,15 @@ fn grounded(written: WrittenSentence, tables: &[RankedTable], pieces: &[Piece], 
     let is_number = |word: &&String| word.chars().any(|c| c.is_ascii_digit());
     let invents = words.iter().filter(is_number).any(|word| !known.contains(word) && !asked.contains(word));
     let tied = words.iter().any(|word| word.chars().count() >= TELLING && known.contains(word));
+    let mut cites: Vec<String> = cited.into_iter().map(|at| tables[at].table.clone()).collect();
+    if rests.iter().any(|piece| piece.about == About::Next) {
+        let more: Vec<String> = joined.iter().filter(|id| !cites.contains(id)).cloned().collect();
+        cites.extend(more);
+    }
     (tied && !invents).then(|| Sentence {
         text,
         about,
-        cites: cited.into_iter().map(|at| tables[at].table.clone()).collect(),
+        cites,
         evidence: rests.into_iter().map(|piece| piece.says.clone()).collect(),
         by_model: true,
     })

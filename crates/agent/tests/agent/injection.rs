@@ -55,7 +55,7 @@ const REQUESTS: [(&str, Option<&str>); 8] = [
     ("deaths by disasters since 1950", None),
 ];
 
-/// Score from which on an operation is proposed in earnest; those of one answer sum to 1.
+/// Probability of being asked for from which on a kind of operation is proposed in earnest.
 const LIKELY: f64 = 0.1;
 /// Share of the best table's utility from which on a table is one of the answer.
 const NEAR: f64 = 0.7;
@@ -186,7 +186,7 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
         operations: answer
             .operations
             .iter()
-            .filter(|operation| operation.score >= LIKELY)
+            .filter(|operation| operation.asked >= LIKELY)
             .map(|operation| operation.kind.name())
             .collect(),
         searches,

@@ -10,7 +10,8 @@ use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 
 use super::parquet::file_rows;
-use super::typed::{Batches, TypedRows, unreadable};
+use super::report::ReadReport;
+use super::typed::{Batches, TypedRows, declared_columns, unreadable};
 use super::{ReadOptions, TableReader};
 use crate::table_format::{LiveFile, Matching, NUMBER, STORED_NAME, Snapshot};
 use lakeward_core::error::{Error, Result};
@@ -21,10 +22,18 @@ use lakeward_core::error::{Error, Result};
 /// [`Error::Unreadable`] where the file is not there or damaged, or its deletions cannot be read.
 pub(super) fn open(snapshot: &Snapshot, file: &LiveFile, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let path = file.path.as_deref().map_err(|reason| Error::unreadable(Path::new(&file.name), *reason))?;
-    let found = file_rows(path, options)?;
+    let (wanted, matching) = (snapshot.columns.clone(), snapshot.matching);
+    let of_file = |fields: &Fields| {
+        let only = options.only.as_deref()?;
+        let called = declared_columns(&wanted, options, &mut ReadReport::default()).ok()?;
+        let named = wanted.iter().zip(called).filter(|(_, (column, _))| only.contains(&column.name));
+        let mut places: Vec<usize> = named.filter_map(|(field, _)| place_of(fields, field, matching)).collect();
+        places.sort_unstable();
+        Some(places)
+    };
+    let found = file_rows(path, options, of_file)?;
     let deleted = file.deleted_rows().map_err(unreadable(path))?;
     let total_rows = found.total_rows.saturating_sub(deleted.len());
-    let (wanted, matching) = (snapshot.columns.clone(), snapshot.matching);
     let schema = Arc::new(Schema::new(wanted.clone()));
     let mut row = 0;
     let batches: Batches = Box::new(found.batches.map(move |batch| {

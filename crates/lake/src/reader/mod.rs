@@ -113,6 +113,8 @@ pub struct ReadOptions {
     /// Whether all files of a table are known to have the same columns: then only the first is opened before rows are read, and one that
     /// has others is an error.
     pub alike: bool,
+    /// Names of the columns whose cells are wanted, all by default: Parquet leaves the cells of others empty and does not decode them.
+    pub only: Option<Arc<[String]>>,
 }
 
 impl Default for ReadOptions {
@@ -126,6 +128,7 @@ impl Default for ReadOptions {
             delimiter: None,
             header: None,
             alike: false,
+            only: None,
         }
     }
 }

@@ -4,10 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use arrow::datatypes::Fields;
+use arrow::array::new_null_array;
+use arrow::datatypes::{FieldRef, Fields, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
+use super::header::name_columns;
+use super::report::ReadReport;
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
 use crate::storage::{self, File};
@@ -18,7 +23,12 @@ use lakeward_core::error::{Error, Result};
 /// # Errors
 /// [`Error::Unreadable`] where the footer is damaged. Damage further in ends the rows, and the report says so.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
-    let FileRows { fields, batches, total_rows, bytes } = file_rows(path, options)?;
+    let wanted = |fields: &Fields| Some(places_called(fields, options.only.as_deref()?));
+    let FileRows { fields, batches, places, total_rows, bytes } = file_rows(path, options, wanted)?;
+    let batches = match places {
+        Some(places) => widened(batches, fields.clone(), places),
+        None => batches,
+    };
     // Pages are not read in sequence, so the whole file counts as read.
     let read_bytes = Arc::new(AtomicU64::new(bytes));
     let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
@@ -29,16 +39,46 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
 pub(super) struct FileRows {
     pub fields: Fields,
     pub batches: Batches,
+    /// The places of the columns that the batches have; `None` for all.
+    pub places: Option<Vec<usize>>,
     pub total_rows: u64,
     /// Its size.
     pub bytes: u64,
 }
 
-/// The rows of a Parquet file as it has them.
+/// The places of the columns that readers call so.
+fn places_called(fields: &Fields, names: &[String]) -> Vec<usize> {
+    let written = fields.iter().map(|field| field.name().clone()).collect();
+    let columns = name_columns(written, &mut ReadReport::default(), None);
+    (0..columns.len()).filter(|place| names.contains(&columns[*place].name)).collect()
+}
+
+/// Batches of the columns at `places` with empty ones for the others of `fields`.
+fn widened(batches: Batches, fields: Fields, places: Vec<usize>) -> Batches {
+    let schema = Arc::new(Schema::new(fields));
+    Box::new(batches.map(move |batch| {
+        let batch = batch?;
+        let column = |(place, field): (usize, &FieldRef)| match places.binary_search(&place) {
+            Ok(at) => Arc::clone(batch.column(at)),
+            Err(_) => new_null_array(field.data_type(), batch.num_rows()),
+        };
+        let arrays = schema.fields().iter().enumerate().map(column).collect();
+        // What is not read may be missing, whatever the file says.
+        let nullable = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+        RecordBatch::try_new(Arc::new(Schema::new(nullable.collect::<Vec<_>>())), arrays)
+            .map_err(|error| error.to_string())
+    }))
+}
+
+/// The rows of a Parquet file as it has them, of the columns at the places that are `wanted` of its own.
 ///
 /// # Errors
 /// As [`open`].
-pub(super) fn file_rows(path: &Path, options: &ReadOptions) -> Result<FileRows> {
+pub(super) fn file_rows(
+    path: &Path,
+    options: &ReadOptions,
+    wanted: impl FnOnce(&Fields) -> Option<Vec<usize>>,
+) -> Result<FileRows> {
     let file = open_regular(path)?;
     let bytes = file.size().map_err(|source| Error::io("read", path, source))?;
     if bytes == 0 {
@@ -50,12 +90,21 @@ pub(super) fn file_rows(path: &Path, options: &ReadOptions) -> Result<FileRows> 
         .map_err(unreadable(path))?;
     let fields = builder.schema().fields().clone();
     let rows = batch_rows(builder.metadata(), options);
+    // Batches of no column at all would have no rows.
+    let places = wanted(&fields).map(|places| if places.is_empty() { vec![0] } else { places });
+    let builder = match &places {
+        Some(places) => {
+            let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());
+            builder.with_projection(mask)
+        }
+        None => builder,
+    };
     let total_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let reader = guarded(|| builder.with_batch_size(rows).build())
         .and_then(|built| built.map_err(|error| error.to_string()))
         .map_err(unreadable(path))?;
     let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())));
-    Ok(FileRows { fields, batches, total_rows, bytes })
+    Ok(FileRows { fields, batches, places, total_rows, bytes })
 }
 
 /// Number of rows that unpack to about a batch's bytes.

@@ -221,6 +221,32 @@ fn every_format_gives_the_same_table_in_batches_of_any_size() {
 }
 
 #[test]
+fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = towns(50);
+    let last = table.names.len() - 1;
+    let wanted = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
+    for (name, written, _) in FORMATS {
+        let path = write(folder.path(), name, &written(&table));
+        for only in &wanted {
+            let options = ReadOptions { only: Some(only.clone().into()), ..ReadOptions::default() };
+            let found = drained(open_path(&path, &options).unwrap(), &options).unwrap();
+            assert_eq!((&found.names, found.rows.len()), (&table.names, 50), "{name}");
+            for (found, row) in found.rows.iter().zip(&table.rows) {
+                for (place, cell) in found.iter().enumerate() {
+                    let may_be_empty = !only.contains(&table.names[place]);
+                    assert!(*cell == row[place] || (may_be_empty && cell.is_none()), "{name}: {cell:?}");
+                }
+            }
+            if name.ends_with(".parquet") && !only.is_empty() {
+                let others = found.names.iter().enumerate().filter(|(_, name)| !only.contains(name));
+                assert!(others.map(|(place, _)| place).all(|place| found.rows[7][place].is_none()), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_format_keeps_limits() {
     let folder = tempfile::tempdir().unwrap();
     for (name, written, _) in FORMATS {

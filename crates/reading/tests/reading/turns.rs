@@ -53,6 +53,19 @@ fn everything_said_at_once_stands_where_it_is_computed() {
 }
 
 #[test]
+fn two_figures_of_one_turn_are_the_first_and_the_second() {
+    let found = plans(&[(
+        "refine",
+        "per [city|group col=city] [fares|measure fn=sum col=fare], [tips|measure fn=sum col=tip] and \
+         [the one less the other|derive fn=minus col=sum_fare,sum_tip]",
+    )]);
+    assert_eq!(
+        found,
+        ["computes the total fare and the total tip for each city; adds sum_fare_minus_sum_tip: sum_fare − sum_tip"]
+    );
+}
+
+#[test]
 fn corrections_replace_what_is_of_their_kind() {
     let found = plans(&[
         (

@@ -8,7 +8,7 @@ use super::groups::count;
 use super::yes_no::says_yes_or_no;
 use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
-use crate::reader::schema::ColumnKind;
+use crate::reader::schema::{ColumnKind, StandIn};
 use crate::reader::span::{Function, Role, Span};
 use lakeward_core::text::{is_function_word, lower_words, name_key, name_likeness};
 
@@ -219,6 +219,9 @@ impl Assembler<'_> {
         let names = self.names(span);
         let first = names.first()?.clone();
         let second = names.get(1).cloned().or_else(|| span.second.map(|column| self.name(column)));
+        // "Total in, total out and the one less the other": two figures of the turn itself are the first and the second.
+        let is_figure = self.stands_for(span) == Some(StandIn::Figure);
+        let second = if is_figure && second.as_ref() == Some(&first) { Some(self.second_figure()?) } else { second };
         let column = |name: &str| Expression::column(name);
         let constant = |number: f64| Expression::Value(Value::Number(number));
         let arithmetic =
@@ -301,6 +304,13 @@ impl Assembler<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// The figure that comes after the first of the last grouping.
+    fn second_figure(&self) -> Option<String> {
+        let group = self.layout.levels.iter().rev().find_map(|level| level.group.as_ref())?;
+        let Step::Group(grouping) = group else { return None };
+        grouping.measures.get(1).map(Measure::column_name)
     }
 
     /// The column that rows come in time by.

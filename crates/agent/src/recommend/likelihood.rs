@@ -1,0 +1,104 @@
+//! How likely an operation that is proposed first is what is wanted.
+//!
+//! The classifier of requests tells how likely a *kind* of operation is asked for; that a plan is the one that is meant is another matter, and what
+//! the score of an operation tells. It is fitted on turns and requests of our own that nothing was learned from (eval/turns.md).
+
+use super::RankedOperation;
+use lakeward_core::request::OperationKind;
+
+/// What a plan that goes first rests on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Basis {
+    /// Words that were read.
+    Read {
+        /// The probability that the turn is read right, 0..=1.
+        certainty: f64,
+        /// Whether some of it could not be applied.
+        lost: bool,
+        /// The probability that the table at hand is what was wanted before, 0..=1.
+        standing: f64,
+    },
+    /// Columns of other tables that the words were found to name.
+    Named,
+    /// What fits best, of the kind that is asked for.
+    Fits,
+}
+
+/// What is lost of the odds where something of a turn is not applied (a logarithm).
+const LOST: f64 = -1.2;
+/// How often columns that were found for words are those that are wanted: without a doubt, and with one.
+const NAMED: [f64; 2] = [0.67, 0.3];
+/// How often what fits best is what is wanted, of requests of its kind.
+const FITS: f64 = 0.55;
+
+impl Basis {
+    /// The probability, 0..=1, that `operation` is what is wanted.
+    pub fn likelihood(self, operation: &RankedOperation) -> f64 {
+        match self {
+            Self::Read { certainty, lost, standing } => {
+                let certainty = certainty.clamp(0.01, 0.99);
+                let logit = (certainty / (1.0 - certainty)).ln() + if lost { LOST } else { 0.0 };
+                // Doubts of one conversation are of the same words: they are not independent.
+                standing.min(1.0 / (1.0 + (-logit).exp()))
+            }
+            Self::Named => NAMED[usize::from(operation.preconditions.iter().any(|part| !part.met))],
+            Self::Fits => FITS * operation.asked,
+        }
+    }
+}
+
+/// Makes the scores of operations, which sum to 1, probabilities that they are what is wanted; the first of them rests on `basis`. They keep their order, and
+/// what is left to 1 is that none of them is.
+pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis) {
+    let Some((first, others)) = operations.split_first_mut() else { return };
+    if first.kind == OperationKind::Clarify || first.runnable.is_none() {
+        return;
+    }
+    first.score = basis.likelihood(first);
+    for other in others {
+        other.score = ((1.0 - first.score) * other.asked).min(first.score);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recommend::next_operations::{met, proposal, unmet};
+    use lakeward_core::plan::Plan;
+    use lakeward_core::request::Input;
+
+    fn operations(doubtful: bool) -> Vec<RankedOperation> {
+        let precondition = if doubtful { unmet("x") } else { met("x") };
+        let runnable = Some(Plan::of(Input::Table("t".into())));
+        let first = proposal(OperationKind::Filter, vec![precondition], String::new());
+        let other = |kind, asked| RankedOperation { asked, score: 0.2, ..proposal(kind, Vec::new(), String::new()) };
+        vec![
+            RankedOperation { score: 0.6, asked: 0.7, runnable, ..first },
+            other(OperationKind::Join, 0.2),
+            other(OperationKind::Aggregate, 0.1),
+        ]
+    }
+
+    #[test]
+    fn what_is_lost_or_rests_on_a_doubt_is_less_likely() {
+        let likelihood = |certainty, lost, standing| {
+            let mut operations = operations(lost);
+            to_probabilities(&mut operations, Basis::Read { certainty, lost, standing });
+            let scores: Vec<f64> = operations.iter().map(|operation| operation.score).collect();
+            assert!(scores.iter().sum::<f64>() <= 1.0 + 1e-9 && scores.windows(2).all(|pair| pair[0] >= pair[1]));
+            scores[0]
+        };
+        assert!((likelihood(0.8, false, 1.0) - 0.8).abs() < 1e-9);
+        assert!(likelihood(0.8, true, 1.0) < 0.8);
+        assert!((likelihood(0.8, false, 0.5) - 0.5).abs() < 1e-9);
+        assert!((0.0..0.1).contains(&likelihood(0.1, true, 0.2)));
+    }
+
+    #[test]
+    fn a_question_keeps_its_score() {
+        let mut operations = operations(false);
+        operations[0].kind = OperationKind::Clarify;
+        to_probabilities(&mut operations, Basis::Fits);
+        assert!((operations[0].score - 0.6).abs() < 1e-9);
+    }
+}
