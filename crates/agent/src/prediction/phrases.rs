@@ -12,6 +12,12 @@ const RUN: usize = 3;
 /// Such runs that are looked up, at most: the shortest, since each is a search.
 const RUNS: usize = 14;
 
+/// Stems of the words by which a prediction is asked for, and which name nothing: "I want to predict …".
+const ASKS: [&str; 14] = [
+    "want", "need", "like", "tri", "help", "predict", "forecast", "model", "regress", "explain", "estim", "train", "build",
+    "know",
+];
+
 /// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.
 pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
     if !added.is_empty() {
@@ -29,9 +35,13 @@ pub(super) fn phrases<'t>(text: &'t str, added: &[&'t str]) -> Vec<&'t str> {
         clauses.push(text[start..end].trim());
         start = next;
     }
-    let says = |clause: &str| clause.split_whitespace().filter(|word| !is_function_word(&word.to_lowercase())).count();
+    let mut stemmer = Stemmer::default();
+    let mut says = |clause: &str| {
+        let words = clause.split_whitespace().map(|word| bare(word).to_lowercase());
+        words.filter(|word| !is_function_word(word) && !ASKS.contains(&stemmer.stem(word.as_str()))).count()
+    };
     clauses.retain(|clause| says(clause) > 0);
-    clauses.sort_by_key(|clause| std::cmp::Reverse(says(clause)));
+    clauses.sort_by_cached_key(|clause| std::cmp::Reverse(says(clause)));
     clauses.truncate(CLAUSES);
     clauses
 }
@@ -65,4 +75,17 @@ pub(crate) fn unexplained(text: &str, entry: &TableEntry) -> Vec<String> {
     runs.sort_by_key(|run: &String| run.split_whitespace().count());
     runs.truncate(RUNS);
     runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_ask_for_a_prediction_name_nothing() {
+        assert!(phrases("I want to predict  ", &[]).is_empty());
+        assert!(phrases("Help me build a model, I need to forecast it.", &[]).is_empty());
+        assert_eq!(phrases("I want to predict . Which year was each plane built?", &[]).len(), 1);
+        assert_eq!(phrases("I want to predict it", &["the year"]), ["the year"]);
+    }
 }
