@@ -55,9 +55,13 @@ impl Top {
         }
     }
 
-    /// The worst one, once there are `k`.
-    pub(super) fn worst_of_full(&self) -> Option<Scored> {
-        self.kept.peek().filter(|_| self.kept.len() == self.k).map(|worst| worst.0)
+    /// The score of the worst one, once there are `k`: what others have to reach.
+    pub(super) fn reached(&self) -> f32 {
+        if self.kept.len() < self.k {
+            f32::NEG_INFINITY
+        } else {
+            self.kept.peek().map_or(f32::NEG_INFINITY, |worst| worst.0.score)
+        }
     }
 
     /// The best `k` of both.
