@@ -8,7 +8,6 @@
 //! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
 
 use bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
 
 use super::segment::{Section, SegmentFile, SegmentWriter, Tag};
 use binary::BinaryRows;
@@ -36,15 +35,12 @@ const BINARY_FROM_ROWS: usize = 20_000;
 const ROW_ALIGNMENT: usize = 32;
 /// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
-/// Rows scored at a time, and the unit of parallel work.
+/// Rows scored at a time.
 const SCAN_ROWS: usize = 256;
-const PARALLEL_ROWS: usize = 8192;
 /// Rows of which the bounds are kept at a time: they stay in the second cache.
 const SIFTED_ROWS: usize = 64 << 10;
 /// The bound of a row that was compared.
 const DONE: f32 = f32::NEG_INFINITY;
-/// Scans of at least this many bytes (1 ms on one core) use all cores.
-const PARALLEL_BYTES: usize = 8 << 20;
 
 /// Whether to store bits beside the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -337,31 +333,11 @@ impl VectorSet {
     }
 
     fn scan(&self, query: &Query, k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
-        if self.bytes.len() < PARALLEL_BYTES {
-            return Ok(self.scan_part(query, k, filter, 0..self.rows)?.into_sorted());
-        }
-        let parts = (0..self.rows.div_ceil(PARALLEL_ROWS)).into_par_iter();
-        let merged = parts
-            .map(|part| {
-                let start = part * PARALLEL_ROWS;
-                self.scan_part(query, k, filter, start..(start + PARALLEL_ROWS).min(self.rows))
-            })
-            .try_reduce(|| Top::new(k), |left, right| Ok(left.merge(right)))?;
-        Ok(merged.into_sorted())
-    }
-
-    fn scan_part(
-        &self,
-        query: &Query,
-        k: usize,
-        filter: Option<Filter<'_>>,
-        ids: std::ops::Range<usize>,
-    ) -> Result<Top> {
         let stride = stride(self.dims);
         let mut top = Top::new(k);
         let mut products = [0i32; SCAN_ROWS];
-        for start in ids.clone().step_by(SCAN_ROWS) {
-            let end = (start + SCAN_ROWS).min(ids.end);
+        for start in (0..self.rows).step_by(SCAN_ROWS) {
+            let end = (start + SCAN_ROWS).min(self.rows);
             let products = &mut products[..end - start];
             dot::rows_by_query(self.bytes.slice(start * stride..end * stride)?, &query.parts, products);
             let scales = self.scales.slice::<f32>(start..end)?;
@@ -373,7 +349,7 @@ impl VectorSet {
                 }
             }
         }
-        Ok(top)
+        Ok(top.into_sorted())
     }
 
     fn row(&self, id: u32) -> Result<(&[i8], f32)> {

@@ -64,12 +64,6 @@ impl Top {
         }
     }
 
-    /// The best `k` of both.
-    pub(super) fn merge(mut self, other: Top) -> Top {
-        other.kept.into_iter().for_each(|Reverse(scored)| self.push(scored.id, scored.score));
-        self
-    }
-
     /// Best first.
     pub(super) fn into_sorted(self) -> Vec<(u32, f32)> {
         self.kept.into_sorted_vec().into_iter().map(|Reverse(scored)| (scored.id, scored.score)).collect()
