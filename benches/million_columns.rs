@@ -108,9 +108,9 @@ fn answer(lake: WebLake, folder: &Path) {
     let index = LakeIndex::open(&folder.join("index"), embedder.id()).unwrap();
     let opened = began.elapsed();
     let in_lsh: usize = index.segments().iter().map(|segment| segment.join.lsh.len()).sum();
-    let graphs = index.segments().iter().filter(|segment| segment.vectors.columns.has_graph()).count();
+    let with_bits = index.segments().iter().filter(|segment| segment.vectors.columns.has_binary()).count();
     println!(
-        "open: {opened:.1?}; {} segments, {graphs} with a graph, {in_lsh} columns in LSH; {}",
+        "open: {opened:.1?}; {} segments, {with_bits} with bits of vectors, {in_lsh} columns in LSH; {}",
         index.segments().len(),
         memory(&MEMORY)
     );

@@ -17,7 +17,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::lexical::LexicalOptions;
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use lakeward_index::vectors::{BinaryChoice, VectorSet, VectorSetBuilder};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::{SearchOptions, text_search};
 use serde_json::{Value, json};
@@ -66,21 +66,21 @@ fn vectors(index: &LakeIndex, out: &Path) -> Value {
     fs::write(out.join("columns.f32"), bytemuck::cast_slice(&rows)).unwrap();
     fs::write(out.join("queries.u32"), bytemuck::cast_slice(&queries)).unwrap();
     let place = tempfile::tempdir().unwrap();
-    let (exact, exact_build) = built(&rows, dims, &place.path().join("exact.seg"), GraphChoice::Never);
-    let (graph, graph_build) = built(&rows, dims, &place.path().join("graph.seg"), GraphChoice::Always);
+    let (exact, exact_build) = built(&rows, dims, &place.path().join("exact.seg"), BinaryChoice::Never);
+    let (bits, bits_build) = built(&rows, dims, &place.path().join("bits.seg"), BinaryChoice::Always);
     let (exact_found, exact_ms) = asked(&exact, &rows, dims, &queries);
-    let (graph_found, graph_ms) = asked(&graph, &rows, dims, &queries);
+    let (bits_found, bits_ms) = asked(&bits, &rows, dims, &queries);
     let hits = |found: &[Vec<u32>]| -> usize {
         found.iter().zip(&exact_found).map(|(found, exact)| found.iter().filter(|id| exact.contains(id)).count()).sum()
     };
     fs::write(out.join("exact.u32"), bytemuck::cast_slice(&exact_found.concat())).unwrap();
     json!({
-        "rows": count, "dims": dims, "exact_build_s": exact_build, "exact_ms": exact_ms, "graph_build_s": graph_build,
-        "graph_ms": graph_ms, "graph_recall": hits(&graph_found) as f64 / (queries.len() * K) as f64,
+        "rows": count, "dims": dims, "exact_build_s": exact_build, "exact_ms": exact_ms, "bits_build_s": bits_build,
+        "bits_ms": bits_ms, "bits_recall": hits(&bits_found) as f64 / (queries.len() * K) as f64,
     })
 }
 
-fn built(rows: &[f32], dims: usize, path: &Path, choice: GraphChoice) -> (VectorSet, f64) {
+fn built(rows: &[f32], dims: usize, path: &Path, choice: BinaryChoice) -> (VectorSet, f64) {
     let began = Instant::now();
     let mut builder = VectorSetBuilder::new(dims).unwrap();
     rows.chunks_exact(dims).for_each(|row| builder.push(row).unwrap());

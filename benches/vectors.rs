@@ -1,7 +1,7 @@
-//! Exact scan and graph over vector sets. `cargo bench --bench vectors`
+//! Exact scan and bits over vector sets. `cargo bench --bench vectors`
 //!
-//! `VECTORS_CROSSING=10000,50000 cargo bench --bench vectors` builds graphs of these sizes and prints where the graph begins
-//! to pay; with VECTORS_LAKE=DIR of the vectors of that lake's columns, in place of made-up ones.
+//! `VECTORS_CROSSING=10000,50000 cargo bench --bench vectors` builds sets of these sizes and prints where bits begin to
+//! pay; with VECTORS_LAKE=DIR of the vectors of that lake's columns, in place of made-up ones.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
@@ -14,7 +14,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build as index_lake};
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use lakeward_index::vectors::{BinaryChoice, VectorSet, VectorSetBuilder};
 use lakeward_models::embed::{Embedder, StaticModel};
 
 #[path = "support/embeddings.rs"]
@@ -29,7 +29,7 @@ fn main() {
     }
 }
 
-fn build(vectors: &[Vec<f32>], path: &Path, choice: GraphChoice) -> VectorSet {
+fn build(vectors: &[Vec<f32>], path: &Path, choice: BinaryChoice) -> VectorSet {
     let mut builder = VectorSetBuilder::new(vectors[0].len()).unwrap();
     vectors.iter().for_each(|vector| builder.push(vector).unwrap());
     let mut writer = SegmentWriter::create(path, KIND, 1).unwrap();
@@ -44,7 +44,7 @@ fn build(vectors: &[Vec<f32>], path: &Path, choice: GraphChoice) -> VectorSet {
 fn exact(bencher: Bencher, (rows, dims): (usize, usize)) {
     let folder = tempfile::tempdir().unwrap();
     let vectors = clustered(1, rows, dims);
-    let set = build(&vectors, &folder.path().join("v.seg"), GraphChoice::Never);
+    let set = build(&vectors, &folder.path().join("v.seg"), BinaryChoice::Never);
     let mut queries = vectors.iter().cycle();
     bencher
         .counter(BytesCount::new(rows * dims))
@@ -55,10 +55,10 @@ fn exact(bencher: Bencher, (rows, dims): (usize, usize)) {
 fn build_exact_25k_256(bencher: Bencher) {
     let folder = tempfile::tempdir().unwrap();
     let vectors = clustered(1, 25_000, 256);
-    bencher.bench_local(|| build(&vectors, &folder.path().join("v.seg"), GraphChoice::Never));
+    bencher.bench_local(|| build(&vectors, &folder.path().join("v.seg"), BinaryChoice::Never));
 }
 
-/// Builds sets of `sizes` rows with a graph; prints what building and asking cost, and the graph's recall.
+/// Builds sets of `sizes` rows with bits; prints what building and asking cost, and their recall.
 fn crossing(sizes: &[usize]) {
     let most = sizes.iter().copied().max().unwrap_or(0);
     let (vectors, queries) = match std::env::var_os("VECTORS_LAKE") {
@@ -104,17 +104,17 @@ fn cross(vectors: &[Vec<f32>], queries: &[Vec<f32>]) {
     let folder = tempfile::tempdir().unwrap();
     let (path, plain) = (folder.path().join("v.seg"), folder.path().join("plain.seg"));
     let began = Instant::now();
-    build(vectors, &plain, GraphChoice::Never);
+    build(vectors, &plain, BinaryChoice::Never);
     let without = began.elapsed();
     let began = Instant::now();
-    let set = build(vectors, &path, GraphChoice::Always);
+    let set = build(vectors, &path, BinaryChoice::Always);
     let building = began.elapsed().saturating_sub(without);
     let mut hits = 0;
-    let (mut graph_times, mut exact_times) = (Vec::new(), Vec::new());
+    let (mut bits_times, mut exact_times) = (Vec::new(), Vec::new());
     for query in queries {
         let began = Instant::now();
         let found = set.search(query, NEIGHBOURS, None).unwrap();
-        graph_times.push(began.elapsed());
+        bits_times.push(began.elapsed());
         let began = Instant::now();
         let exact = set.search_exact(query, NEIGHBOURS, None).unwrap();
         exact_times.push(began.elapsed());
@@ -123,13 +123,13 @@ fn cross(vectors: &[Vec<f32>], queries: &[Vec<f32>]) {
         hits += found.iter().filter(|(_, score)| *score >= least).count();
     }
     println!(
-        "{:>7} rows of {}: graph built in {building:.1?}, {:.0} bytes a row; a query {:.0?} by graph, recall@{NEIGHBOURS} {:.3}; \
+        "{:>7} rows of {}: bits built in {building:.1?}, {:.0} bytes a row; a query {:.0?} by bits, recall@{NEIGHBOURS} {:.3}; \
          {:.0?} exact",
         vectors.len(),
         set.dims(),
         (std::fs::metadata(&path).unwrap().len() - std::fs::metadata(&plain).unwrap().len()) as f64
             / vectors.len() as f64,
-        median(graph_times),
+        median(bits_times),
         hits as f64 / (NEIGHBOURS * queries.len()) as f64,
         median(exact_times)
     );

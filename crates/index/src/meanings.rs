@@ -13,7 +13,7 @@ use super::segment::{SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
-use super::vectors::{GraphChoice, TagPrefix, VectorSet, VectorSetBuilder};
+use super::vectors::{BinaryChoice, TagPrefix, VectorSet, VectorSetBuilder};
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;
 use lakeward_core::text::{is_placeholder, name_words, on_one_line};
@@ -92,7 +92,7 @@ impl StructureWriter for Option<MeaningsWriter> {
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let Some(writer) = self else { return Ok(None) };
         let mut file = FORMAT.create(folder)?;
-        writer.0.write(&mut file, MEANINGS, GraphChoice::Auto)?;
+        writer.0.write(&mut file, MEANINGS, BinaryChoice::Auto)?;
         file.finish().map(Some)
     }
 }

@@ -8,7 +8,7 @@ use super::segment::{SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
-use super::vectors::{GraphChoice, TagPrefix, VectorSet, VectorSetBuilder};
+use super::vectors::{BinaryChoice, TagPrefix, VectorSet, VectorSetBuilder};
 use lakeward_core::error::Result;
 
 const COLUMNS: TagPrefix = *b"COL";
@@ -106,10 +106,10 @@ impl StructureWriter for VectorsWriter {
 
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut file = Vectors::FORMAT.create(folder)?;
-        self.columns.write(&mut file, COLUMNS, GraphChoice::Auto)?;
-        self.contents.write(&mut file, CONTENTS, GraphChoice::Auto)?;
-        self.topics.write(&mut file, TOPICS, GraphChoice::Auto)?;
-        self.titles.write(&mut file, TITLES, GraphChoice::Never)?;
+        self.columns.write(&mut file, COLUMNS, BinaryChoice::Auto)?;
+        self.contents.write(&mut file, CONTENTS, BinaryChoice::Auto)?;
+        self.topics.write(&mut file, TOPICS, BinaryChoice::Auto)?;
+        self.titles.write(&mut file, TITLES, BinaryChoice::Never)?;
         file.finish().map(Some)
     }
 }

@@ -16,7 +16,7 @@ use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::meanings;
 use super::segment::{SegmentFile, SegmentWriter};
 use super::structure::{SegmentFiles, Structure};
-use super::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use super::vectors::{BinaryChoice, VectorSet, VectorSetBuilder};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_models::embed::Embedder;
@@ -122,7 +122,7 @@ impl Part {
             set.push(&vector)?;
         }
         let mut file = SegmentWriter::create(&self.path, meanings::FORMAT.kind, meanings::FORMAT.version)?;
-        set.write(&mut file, meanings::MEANINGS, GraphChoice::Never)?;
+        set.write(&mut file, meanings::MEANINGS, BinaryChoice::Never)?;
         file.finish()?;
         monitor.note(&BuildStep::TextsRead.to_string());
         Ok(true)
@@ -139,6 +139,6 @@ fn joined(folder: &Path, segment: &SegmentEntry, parts: &[Part], dims: usize) ->
         }
     }
     let mut file = meanings::FORMAT.create(&Manifest::segment_folder(folder, &segment.name))?;
-    set.write(&mut file, meanings::MEANINGS, GraphChoice::Auto)?;
+    set.write(&mut file, meanings::MEANINGS, BinaryChoice::Auto)?;
     Ok(meanings::FORMAT.entry(file.finish()?))
 }

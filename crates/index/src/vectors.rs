@@ -1,24 +1,25 @@
 //! Nearest neighbours by cosine among embeddings of columns, tables or documents.
 //!
 //! Vectors are stored as unit vectors of signed bytes with one scale per row, a quarter of the f32 size. The query keeps up to 16 bits per
-//! dimension, so the only loss is that of the rows: about 0.003 of cosine at 256 dimensions. The default search is the exact scan of all
-//! rows, which a processor does at memory speed ([`dot`]), needs no building and supports any filter. Only very large sets get a graph
-//! ([`graph`]); it is used for broad queries and never for selective ones.
+//! dimension, so the only loss is that of the rows: about 0.003 of cosine at 256 dimensions. Small sets are searched by a scan of all
+//! rows, which a processor does at memory speed ([`dot`]). Large ones have a bit a dimension as well ([`binary`]), which says of nearly all
+//! rows that they need not be compared. Both need no building and support any filter.
 //!
 //! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
 
 use bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
 
 use super::segment::{Section, SegmentFile, SegmentWriter, Tag};
-use graph::Graph;
+use binary::BinaryRows;
+use dot::BLOCK_ROWS;
 use lakeward_core::error::{Error, Result};
 use quantise::{Query, quantise_row};
 use top::Top;
 
+mod binary;
 mod dot;
-mod graph;
 mod quantise;
+mod rotation;
 mod top;
 
 /// First three letters of the section tags of one vector set, so that a segment may contain several.
@@ -27,30 +28,24 @@ pub type TagPrefix = [u8; 3];
 /// Which rows may be returned, by id.
 pub type Filter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 
-/// Sets with at least this many rows get a graph under [`GraphChoice::Auto`]. Measured on vectors of real columns, 288 dimensions, on 2
-/// cores (`benches/vectors.rs`): at 10,000 rows the scan takes 0.2 ms and the graph 0.06 ms, at 47,000 1 ms and 0.12 ms, at 156,000 3 ms
-/// and 0.3 ms. The graph is faster from the first thousands of rows on; but it finds 2% fewer neighbours, takes some 0.1 ms per row to
-/// build, as long as everything else for a column, and searches need neighbours only if values leave something open. So small sets are
-/// scanned, up to where a scan takes 4 ms.
-const GRAPH_FROM_ROWS: usize = 200_000;
+/// Sets with at least this many rows get bits under [`BinaryChoice::Auto`]: a scan takes .3 ms there, a sixth more bytes would gain .2 ms.
+const BINARY_FROM_ROWS: usize = 20_000;
 
 /// Rows are padded with zeros to a multiple of this, so that the loops have no remainder.
 const ROW_ALIGNMENT: usize = 32;
 /// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
-/// Rows scored at a time, and the unit of parallel work.
+/// Rows scored at a time.
 const SCAN_ROWS: usize = 256;
-const PARALLEL_ROWS: usize = 8192;
-/// Scans of at least this many bytes (1 ms on one core) use all cores.
-const PARALLEL_BYTES: usize = 8 << 20;
-/// A filter that passes less than this share of a sample uses the exact scan: the graph would visit mostly rows that it may not return.
-const SELECTIVE_SHARE: f64 = 0.1;
-const FILTER_SAMPLE: usize = 512;
+/// Rows of which the bounds are kept at a time: they stay in the second cache.
+const SIFTED_ROWS: usize = 64 << 10;
+/// The bound of a row that was compared.
+const DONE: f32 = f32::NEG_INFINITY;
 
-/// Whether to build a graph beside the rows.
+/// Whether to store bits beside the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GraphChoice {
-    /// From 200,000 rows, where an exact scan takes 4 ms.
+pub enum BinaryChoice {
+    /// From 20,000 rows.
     Auto,
     /// Exact search only.
     Never,
@@ -63,20 +58,6 @@ pub enum GraphChoice {
 struct Head {
     dims: u64,
     rows: u64,
-}
-
-/// Quantised rows: `stride` signed bytes and one scale each.
-#[derive(Debug, Clone, Copy)]
-struct Rows<'a> {
-    stride: usize,
-    bytes: &'a [i8],
-    scales: &'a [f32],
-}
-
-impl<'a> Rows<'a> {
-    fn row(&self, id: u32) -> &'a [i8] {
-        &self.bytes[id as usize * self.stride..][..self.stride]
-    }
 }
 
 /// Collects vectors and quantises each as it is added. Memory: one byte per dimension.
@@ -133,22 +114,17 @@ impl VectorSetBuilder {
         self.scales.is_empty()
     }
 
-    /// Writes the sections `prefix`+`H`, `R`, `S` and, with a graph, `G`. Deterministic. Cost: with a graph 0.2 ms of one core per row, on
-    /// all cores (see [`graph`]); otherwise that of writing.
-    pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: GraphChoice) -> Result<()> {
+    /// Writes the sections `prefix`+`H`, `R`, `S` and, with bits, those of [`binary`]. Deterministic. Cost: that of writing; with bits 1 µs
+    /// of one core a row more, on all cores.
+    pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: BinaryChoice) -> Result<()> {
         segment.section_of(tag(prefix, b'H'), &[Head { dims: self.dims as u64, rows: self.scales.len() as u64 }])?;
         segment.section_of(tag(prefix, b'R'), &self.bytes)?;
         segment.section_of(tag(prefix, b'S'), &self.scales)?;
-        let with_graph = match choice {
-            GraphChoice::Auto => self.scales.len() >= GRAPH_FROM_ROWS,
-            GraphChoice::Never => false,
-            GraphChoice::Always => true,
-        };
-        if with_graph {
-            let rows = Rows { stride: stride(self.dims), bytes: &self.bytes, scales: &self.scales };
-            segment.section_of(tag(prefix, b'G'), &graph::build(rows)?)?;
+        match choice {
+            BinaryChoice::Auto if self.scales.len() < BINARY_FROM_ROWS => Ok(()),
+            BinaryChoice::Never => Ok(()),
+            BinaryChoice::Auto | BinaryChoice::Always => binary::write(self, segment, prefix),
         }
-        Ok(())
     }
 }
 
@@ -172,7 +148,7 @@ pub struct VectorSet {
     rows: usize,
     bytes: Section,
     scales: Section,
-    graph: Option<Graph>,
+    binary: Option<BinaryRows>,
 }
 
 impl VectorSet {
@@ -190,8 +166,8 @@ impl VectorSet {
         if !fits {
             return Err(head_section.damaged("its sizes do not match the other sections"));
         }
-        let graph = segment.find_section(tag(prefix, b'G')).map(|section| Graph::open(section, rows)).transpose()?;
-        Ok(VectorSet { dims, rows, bytes, scales, graph })
+        let binary = BinaryRows::open(segment, prefix, dims, rows)?;
+        Ok(VectorSet { dims, rows, bytes, scales, binary })
     }
 
     /// Number of vectors, zero vectors included; ids are below it.
@@ -209,9 +185,9 @@ impl VectorSet {
         self.dims
     }
 
-    /// Whether a graph was built.
-    pub fn has_graph(&self) -> bool {
-        self.graph.is_some()
+    /// Whether it has bits.
+    pub fn has_binary(&self) -> bool {
+        self.binary.is_some()
     }
 
     /// Dot product of stored unit vector `id` and the unscaled `query`: their cosine if `query` is a unit vector. 0 for a zero vector.
@@ -277,8 +253,8 @@ impl VectorSet {
     /// The `k` vectors of greatest cosine with `query`, best first, ties by id; with `filter`, among the ids it accepts. Zero vectors are
     /// never returned, and a zero or non-finite query finds nothing.
     ///
-    /// Exact over the stored vectors, unless the graph is used: then a few of the true neighbours may be missing (recall is tested to be at
-    /// least 0.95), but never fewer than `k` are returned if there are `k`.
+    /// Exact over the stored vectors; with bits, of a thousand true neighbours one may be missing (at least .99 are tested to be there).
+    /// Never fewer than `k` are returned if there are `k`.
     pub fn search(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         self.search_prepared(&self.prepare(query)?, k, filter)
     }
@@ -296,18 +272,13 @@ impl VectorSet {
         if k == 0 {
             return Ok(Vec::new());
         }
-        if let Some(graph) = &self.graph
-            && !filter.is_some_and(|filter| self.is_selective(filter))
-        {
-            let found = graph.search(|id| self.row(id), query, k, filter)?;
-            if found.len() == k {
-                return Ok(found);
-            }
+        match &self.binary {
+            Some(binary) => self.sift(binary, query, k, filter),
+            None => self.scan(query, k, filter),
         }
-        self.scan(query, k, filter)
     }
 
-    /// As [`search`](Self::search), always by the exact scan: the reference for the graph.
+    /// As [`search`](Self::search), always by the exact scan: the reference for the bits.
     pub fn search_exact(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         expect_dims(self.dims, query.len())?;
         match Query::new(query, stride(self.dims)) {
@@ -316,32 +287,57 @@ impl VectorSet {
         }
     }
 
-    fn scan(&self, query: &Query, k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
-        if self.bytes.len() < PARALLEL_BYTES {
-            return Ok(self.scan_part(query, k, filter, 0..self.rows)?.into_sorted());
-        }
-        let parts = (0..self.rows.div_ceil(PARALLEL_ROWS)).into_par_iter();
-        let merged = parts
-            .map(|part| {
-                let start = part * PARALLEL_ROWS;
-                self.scan_part(query, k, filter, start..(start + PARALLEL_ROWS).min(self.rows))
-            })
-            .try_reduce(|| Top::new(k), |left, right| Ok(left.merge(right)))?;
-        Ok(merged.into_sorted())
-    }
-
-    fn scan_part(
+    /// Compares the rows of which the bits do not say that they are not among the best: first those that promise most, as the better the
+    /// `k`-th best is, the fewer rows reach it. On one core, and the same on any machine.
+    fn sift(
         &self,
+        binary: &BinaryRows,
         query: &Query,
         k: usize,
         filter: Option<Filter<'_>>,
-        ids: std::ops::Range<usize>,
-    ) -> Result<Top> {
+    ) -> Result<Vec<(u32, f32)>> {
+        let asked = binary.query(query.parts[..self.dims].iter().map(|part| f32::from(*part) * query.scale))?;
+        let passes = |id: u32| filter.is_none_or(|passes| passes(id));
+        let mut top = Top::new(k);
+        let compare = |top: &mut Top, id: u32| -> Result<f32> {
+            let (row, scale) = self.row(id)?;
+            let score = dot::row_by_query(row, &query.parts) as f32 * scale * query.scale;
+            if scale > 0.0 {
+                top.push(id, score);
+            }
+            Ok(top.reached())
+        };
+        let mut bounds = vec![[0f32; BLOCK_ROWS]; self.rows.min(SIFTED_ROWS).div_ceil(BLOCK_ROWS)];
+        for start in (0..self.rows).step_by(SIFTED_ROWS) {
+            let rows = SIFTED_ROWS.min(self.rows - start);
+            bounds.truncate(rows.div_ceil(BLOCK_ROWS));
+            binary.bounds(&asked, start, &mut bounds)?;
+            let bounds = &mut bounds.as_flattened_mut()[..rows];
+            let mut promising = Top::new(k);
+            for_each_reaching(bounds, top.reached(), |place, bound| {
+                if promising.wants(place, bound) && passes(start as u32 + place) {
+                    promising.push(place, bound);
+                }
+                Ok(promising.reached().max(top.reached()))
+            })?;
+            for (place, _) in promising.into_sorted() {
+                bounds[place as usize] = DONE;
+                compare(&mut top, start as u32 + place)?;
+            }
+            for_each_reaching(bounds, top.reached(), |place, bound| {
+                let id = start as u32 + place;
+                if bound == DONE || !passes(id) { Ok(top.reached()) } else { compare(&mut top, id) }
+            })?;
+        }
+        Ok(top.into_sorted())
+    }
+
+    fn scan(&self, query: &Query, k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         let stride = stride(self.dims);
         let mut top = Top::new(k);
         let mut products = [0i32; SCAN_ROWS];
-        for start in ids.clone().step_by(SCAN_ROWS) {
-            let end = (start + SCAN_ROWS).min(ids.end);
+        for start in (0..self.rows).step_by(SCAN_ROWS) {
+            let end = (start + SCAN_ROWS).min(self.rows);
             let products = &mut products[..end - start];
             dot::rows_by_query(self.bytes.slice(start * stride..end * stride)?, &query.parts, products);
             let scales = self.scales.slice::<f32>(start..end)?;
@@ -353,13 +349,7 @@ impl VectorSet {
                 }
             }
         }
-        Ok(top)
-    }
-
-    fn is_selective(&self, filter: Filter<'_>) -> bool {
-        let sample = FILTER_SAMPLE.min(self.rows);
-        let passed = (0..sample).filter(|at| filter((at * self.rows / sample) as u32)).count();
-        (passed as f64) < SELECTIVE_SHARE * sample as f64
+        Ok(top.into_sorted())
     }
 
     fn row(&self, id: u32) -> Result<(&[i8], f32)> {
@@ -369,6 +359,25 @@ impl VectorSet {
         }
         Ok((self.bytes.slice(at * stride..(at + 1) * stride)?, self.scales.slice(at..at + 1)?[0]))
     }
+}
+
+/// Calls `visit` for the bounds that are not below `reached`, which it returns for the next ones.
+fn for_each_reaching(bounds: &[f32], mut reached: f32, mut visit: impl FnMut(u32, f32) -> Result<f32>) -> Result<()> {
+    for (block, bounds) in bounds.chunks(BLOCK_ROWS).enumerate() {
+        // Nearly always all are. A bound that is no number stands for nothing.
+        let mut are_below = true;
+        bounds.iter().for_each(|bound| are_below &= *bound < reached);
+        if are_below {
+            continue;
+        }
+        for (at, bound) in bounds.iter().enumerate() {
+            if *bound < reached {
+                continue;
+            }
+            reached = visit((block * BLOCK_ROWS + at) as u32, *bound)?;
+        }
+    }
+    Ok(())
 }
 
 fn stride(dims: usize) -> usize {

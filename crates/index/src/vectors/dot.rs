@@ -1,7 +1,11 @@
-//! Dot products of byte vectors: plain loops for any processor, and AVX2 instructions where the running one has them.
+//! Dot products of byte vectors, and of bits with a query: plain loops for any processor, and AVX2 instructions where the running one has
+//! them.
 //!
 //! The instructions are explicit: with plain loops the compiler kept the loop outside the function compiled for AVX2, which took five times
 //! as long.
+
+/// Rows of bits that are stored together: of each eight dimensions a byte a row.
+pub(super) const BLOCK_ROWS: usize = 32;
 
 /// `products[i]` = row i · query, for contiguous rows of `query.len()` bytes.
 pub(super) fn rows_by_query(rows: &[i8], query: &[i16], products: &mut [i32]) {
@@ -30,6 +34,26 @@ pub(super) fn rows(left: &[i8], right: &[i8]) -> i32 {
     rows_anywhere(left, right)
 }
 
+/// `sums[i]` = what `tables` say of row i of a block: the sum of one entry, at most 60, for each four bits, the low ones of a byte first. No
+/// more than 1,024 tables, two a byte of a row.
+pub(super) fn table_sums(block: &[u8], tables: &[[u8; 16]], sums: &mut [u16; BLOCK_ROWS]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the feature for which the function was compiled.
+        return unsafe { avx2::table_sums(block, tables, sums) };
+    }
+    table_sums_anywhere(block, tables, sums);
+}
+
+fn table_sums_anywhere(block: &[u8], tables: &[[u8; 16]], sums: &mut [u16; BLOCK_ROWS]) {
+    sums.fill(0);
+    for (bytes, [low, high]) in block.chunks_exact(BLOCK_ROWS).zip(tables.as_chunks().0) {
+        for (sum, byte) in sums.iter_mut().zip(bytes) {
+            *sum += u16::from(low[usize::from(byte & 15)]) + u16::from(high[usize::from(byte >> 4)]);
+        }
+    }
+}
+
 fn rows_by_query_anywhere(rows: &[i8], query: &[i16], products: &mut [i32]) {
     for (row, product) in rows.chunks_exact(query.len()).zip(products) {
         *product = row.iter().zip(query).map(|(byte, part)| i32::from(*byte) * i32::from(*part)).sum();
@@ -43,9 +67,12 @@ fn rows_anywhere(left: &[i8], right: &[i8]) -> i32 {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256, _mm256_madd_epi16,
-        _mm256_setzero_si256, _mm256_storeu_si256,
+        __m256i, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
+        _mm256_broadcastsi128_si256, _mm256_cvtepi8_epi16, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_set1_epi8,
+        _mm256_set1_epi16, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_storeu_si256,
     };
+
+    use super::BLOCK_ROWS;
 
     /// Elements multiplied at a time.
     const LANES: usize = 16;
@@ -80,6 +107,53 @@ mod avx2 {
             (left, right) = (left_rest, right_rest);
         }
         sum(total).wrapping_add(super::rows_anywhere(left, right))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn table_sums(block: &[u8], tables: &[[u8; 16]], sums: &mut [u16; BLOCK_ROWS]) {
+        let (four, byte) = (_mm256_set1_epi8(15), _mm256_set1_epi16(255));
+        let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let (mut block, mut tables) = (block, tables);
+        // Four entries fit a byte.
+        while let (Some((bytes, more_bytes)), Some((entries, more_tables))) =
+            (block.split_first_chunk::<{ 2 * BLOCK_ROWS }>(), tables.split_first_chunk::<4>())
+        {
+            let (first, second) = bytes.split_at(BLOCK_ROWS);
+            let first = looked_up(first, &entries[0], &entries[1], four);
+            let added = _mm256_add_epi8(first, looked_up(second, &entries[2], &entries[3], four));
+            even = _mm256_add_epi16(even, _mm256_and_si256(added, byte));
+            odd = _mm256_add_epi16(odd, _mm256_srli_epi16::<8>(added));
+            (block, tables) = (more_bytes, more_tables);
+        }
+        let mut halves = [[0u16; BLOCK_ROWS / 2]; 2];
+        // SAFETY: each array has the 32 bytes that are stored; the store needs no alignment.
+        unsafe {
+            _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), even);
+            _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), odd);
+        }
+        for (at, sum) in sums.iter_mut().enumerate() {
+            *sum = halves[at % 2][at / 2];
+        }
+    }
+
+    /// The sums of two entries for each of 32 bytes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn looked_up(bytes: &[u8], low: &[u8; 16], high: &[u8; 16], four: __m256i) -> __m256i {
+        assert!(bytes.len() == BLOCK_ROWS);
+        // SAFETY: there are 32 bytes; the load needs no alignment.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        let of_low = _mm256_shuffle_epi8(twice(low), _mm256_and_si256(bytes, four));
+        let of_high = _mm256_shuffle_epi8(twice(high), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), four));
+        _mm256_add_epi8(of_low, of_high)
+    }
+
+    /// A table in both halves.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn twice(table: &[u8; 16]) -> __m256i {
+        // SAFETY: there are 16 bytes; the load needs no alignment.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
 
     /// [`LANES`] bytes as 16-bit numbers.
@@ -128,6 +202,25 @@ mod tests {
             rows_by_query_anywhere(&row, &query, &mut plain);
             prop_assert_eq!(row_by_query(&row, &query), plain[0]);
             prop_assert_eq!(rows(&row, &other), rows_anywhere(&row, &other));
+        }
+
+        #[test]
+        fn every_processor_gives_the_same_sums(bytes: Vec<u8>, entries: Vec<[u8; 16]>, words in 1usize..64) {
+            // The greatest entries, wherever there are no others.
+            let byte = |at: usize| bytes.get(at % (bytes.len() + 1)).copied().unwrap_or(255);
+            let table = |at: usize| match entries.get(at % (entries.len() + 1)) {
+                Some(table) => table.map(|entry| entry % 61),
+                None => [60; 16],
+            };
+            let block: Vec<u8> = (0..words * 8 * BLOCK_ROWS).map(byte).collect();
+            let tables: Vec<[u8; 16]> = (0..words * 16).map(table).collect();
+            let (mut sums, mut plain) = ([1; BLOCK_ROWS], [2; BLOCK_ROWS]);
+            table_sums(&block, &tables, &mut sums);
+            table_sums_anywhere(&block, &tables, &mut plain);
+            prop_assert_eq!(sums, plain);
+            let last = (0..words * 8).map(|at| (&tables[2 * at..], block[(at + 1) * BLOCK_ROWS - 1]));
+            let right: u32 = last.map(|(tables, byte)| u32::from(tables[0][usize::from(byte & 15)]) + u32::from(tables[1][usize::from(byte >> 4)])).sum();
+            prop_assert_eq!(u32::from(sums[BLOCK_ROWS - 1]), right);
         }
     }
 }

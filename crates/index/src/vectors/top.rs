@@ -55,15 +55,13 @@ impl Top {
         }
     }
 
-    /// The worst one, once there are `k`.
-    pub(super) fn worst_of_full(&self) -> Option<Scored> {
-        self.kept.peek().filter(|_| self.kept.len() == self.k).map(|worst| worst.0)
-    }
-
-    /// The best `k` of both.
-    pub(super) fn merge(mut self, other: Top) -> Top {
-        other.kept.into_iter().for_each(|Reverse(scored)| self.push(scored.id, scored.score));
-        self
+    /// The score of the worst one, once there are `k`: what others have to reach.
+    pub(super) fn reached(&self) -> f32 {
+        if self.kept.len() < self.k {
+            f32::NEG_INFINITY
+        } else {
+            self.kept.peek().map_or(f32::NEG_INFINITY, |worst| worst.0.score)
+        }
     }
 
     /// Best first.
