@@ -92,6 +92,11 @@ pub(super) fn parted(
         Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
         _ => None,
     };
+    let is_within = |first: &Demand, second: &Demand| {
+        let ends = text.find(&first.said).map(|at| at + first.said.len());
+        let between = ends.zip(text.find(&second.said)).and_then(|(from, to)| text.get(from..to));
+        first.turn == turn && between.is_some_and(says_within)
+    };
     let Revised { demands, gone, .. } = after;
     let mut at = 0;
     while at < demands.len() {
@@ -100,7 +105,7 @@ pub(super) fn parted(
             continue;
         };
         let role = demands[at].role.clone();
-        if now.len() > 1 && !together(&role, &now)? {
+        if now.len() > 1 && !says_within(&demands[at].said) && !together(&role, &now)? {
             now = vec![now.concat()];
             (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
         }
@@ -108,7 +113,7 @@ pub(super) fn parted(
         for other in (0..at).filter(|other| demands[*other].role == role) {
             let Some(before) = things(&demands[other]) else { continue };
             let both = [before, now.clone()].concat();
-            if !together(&role, &both)? {
+            if !is_within(&demands[other], &demands[at]) && !together(&role, &both)? {
                 parted = Some((other, both.concat()));
                 break;
             }
@@ -117,6 +122,7 @@ pub(super) fn parted(
             Some((other, any)) if demands[other].turn == turn || adds(text) => {
                 demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
                 demands[at].value = Demanded::Values(vec![any]);
+                demands[at].doubtful |= demands[other].doubtful;
                 demands.remove(other);
             }
             Some((other, _)) => gone.push(demands.remove(other)),
@@ -130,12 +136,18 @@ pub(super) fn parted(
     Ok(())
 }
 
+/// Whether one thing that is named is said to be part of another: then both are wanted.
+fn says_within(between: &str) -> bool {
+    lower_words(between).any(|word| matches!(word.as_str(), "at" | "within"))
+}
+
 /// Whether a turn adds to what was said before: `or Kenya`, `Kenya, too`.
 pub(super) fn adds(text: &str) -> bool {
     let words: Vec<String> = lower_words(text).collect();
     let begins = words.first().is_some_and(|word| matches!(word.as_str(), "or" | "and" | "also" | "plus"));
     let also = |words: &[String]| words[0] == "also" || (words[0] == "as" && words[1] == "well");
-    begins || words.last().is_some_and(|word| word == "too") || words.windows(2).any(also)
+    let too = text.split([',', '.', ';', '!', '?']).any(|part| lower_words(part).last().is_some_and(|word| word == "too"));
+    begins || too || words.windows(2).any(also)
 }
 
 /// A demand whose words name alternatives, with values of which any will do.
@@ -152,15 +164,20 @@ pub(super) fn either(demand: &mut Demand) {
     }
 }
 
-/// Takes back what `text` takes back by the name of its respect alone, and nothing else of which it says no word.
-pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
-    let words: Vec<String> = lower_words(text).collect();
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+/// The respects that `text` names by their names; years beside a word of publication are of it.
+pub(super) fn respects_named(text: &str) -> Vec<&'static Role> {
+    let has = |names: &[&str]| lower_words(text).any(|word| names.contains(&word.as_str()));
     let mut roles: Vec<&Role> = RESPECTS.iter().filter(|(_, names)| has(names)).map(|(role, _)| role).collect();
     if has(&PUBLICATION) {
         roles.retain(|role| **role != Role::Period);
         roles.push(&Role::Published);
     }
+    roles
+}
+
+/// Takes back what `text` takes back by the name of its respect alone, and nothing else of which it says no word.
+pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
+    let (words, roles): (Vec<String>, _) = (lower_words(text).collect(), respects_named(text));
     if roles.is_empty() {
         return;
     }

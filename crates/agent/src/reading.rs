@@ -168,7 +168,7 @@ impl Agent<'_> {
                 None => self.demands_after(session, text, &turn, over.is_none())?,
             };
             if !by_model {
-                notes.extend(hold_to_stated(&mut after.demands, text, session.next_turn()));
+                notes.extend(hold_to_stated(&mut after, &turn, session.next_turn()));
             }
             notes.extend(
                 after

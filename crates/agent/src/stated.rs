@@ -2,15 +2,23 @@
 //!
 //! The trained reader misreads one place, year, format or publisher of eight, and of those that the catalogue has its confidence tells
 //! little. Of a value the second witness is the catalogue, which has it under the name that was said, and that name stands by itself in the
-//! text. Of years it is the closed class of words around them: they have to leave open the side that is read as open, explain every year
-//! that the turn names, and say of what the years are. What one witness alone says weighs, leaves nothing out and is told, and so does what
-//! the turn itself calls a wish.
+//! text, once; the clause around it says `no` where it is refused and nowhere else, and the word that governs it is one that governs what is
+//! wanted in the labelled turns (`wheat yields from Yunnan`, not `my student from Yunnan`). Of years it is the closed class of words around
+//! them: they have to leave open the side that is read as open, explain every year that the turn names, and say of what the years are. What
+//! one witness alone says weighs, leaves nothing out and is told, and so does what the turn itself calls a wish, and what an earlier turn
+//! said where this one may take it back: it names the respect alone, may begin anew, or says years that may be of either kind.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
+use lakeward_reading::reader::{Act, Revised, TurnReading};
 
+use super::alternatives::respects_named;
 use super::publication::{says_coverage, says_publication};
 
 /// Words that leave the end open.
@@ -45,28 +53,53 @@ const TURNING: [&str; 5] = ["no", "not", "nothing", "never", "none"];
 const WISHES: [&str; 9] =
     ["maybe", "perhaps", "might", "possibly", "ideally", "prefer", "preferred", "preferably", "guess"];
 
-/// Leaves of the demands of turn `turn` only those stated that `text` states, and says of the others that they weigh.
-pub(super) fn hold_to_stated(demands: &mut [Demand], text: &str, turn: usize) -> Vec<String> {
+/// Words that do not say what governs a value, beside function words.
+const SMALL: &str = "from than between after before since until till during about within over under up only just also its it me i we you one \
+    ones all any s";
+/// Words that govern what is wanted in the labelled turns; `scripts/governing_words.py` makes the list.
+const GOVERNING: &str = include_str!("governing.txt");
+/// Words that refuse what follows, beside [`TURNING`].
+const REFUSING: &str = "without except excluding neither nor t exclude drop avoid minus skip leave save omit scrap forget lose ban refuse but \
+    apart aside";
+
+/// Leaves of the demands that stand after turn `turn` only those held to that are stated, and says of the others of this turn that they weigh.
+pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: usize) -> Vec<String> {
+    let Revised { demands, gone, .. } = after;
+    let text = reading.text.as_str();
     let of_turn = |demand: &&Demand| demand.turn == turn && !demand.filters;
     let read: Vec<Demand> = demands.iter().filter(of_turn).cloned().collect();
-    let before = |role: Role| {
-        let known = demands.iter().filter(|demand| demand.role == role && demand.turn < turn);
-        known.map(|demand| demand.turn).max()
-    };
+    let is_years = |demand: &Demand| matches!(demand.role, Role::Period | Role::Published);
+    let knows_publication = demands.iter().any(|demand| demand.role == Role::Published && demand.turn < turn);
     // After a date of publication, years of which nothing is said may be either.
-    let is_either = before(Role::Published) > before(Role::Period) && !says_coverage(text);
+    let is_either = knows_publication
+        && read.iter().any(|demand| demand.role == Role::Period)
+        && !says_coverage(text)
+        && !says_publication(text);
     let is_wish = lower_words(text).any(|word| WISHES.contains(&word.as_str()));
+    let asks = reading.acts.iter().all(|act| matches!(act, Act::Ask | Act::Pick | Act::Compare | Act::Accept | Act::Chat));
+    let named = if asks { Vec::new() } else { respects_named(text) };
+    let is_taken_back = |role: &Role| {
+        let is_of = |demand: &Demand| demand.role == *role;
+        named.contains(&role) && !read.iter().any(is_of) && !gone.iter().any(is_of)
+    };
+    let begins_anew = reading.has(Act::New);
     let mut notes = Vec::new();
-    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.hard) {
+    for demand in demands.iter_mut().filter(|demand| demand.hard && !demand.filters) {
+        if demand.turn < turn {
+            demand.doubtful |= begins_anew || is_taken_back(&demand.role) || (is_either && is_years(demand));
+            continue;
+        }
         let stands = !is_wish
             && match demand.value {
                 Demanded::Period(_) if is_either && demand.role == Role::Period => false,
-                Demanded::Period(years) => are_stated(text, demand, years, &read),
-                Demanded::Values(_) => stands_alone(text, &demand.said),
+                Demanded::Period(years) => are_stated(text, demand, years, &read) && is_governed(text, demand, &read),
+                Demanded::Values(_) => {
+                    stands_alone(text, &demand.said) && is_said_so(text, demand) && is_governed(text, demand, &read)
+                }
                 Demanded::Said => true,
             };
-        if !stands {
-            demand.doubtful = true;
+        demand.doubtful |= !stands;
+        if demand.doubtful {
             let said = shown(&demand.to_string(), 80);
             notes.push(format!(
                 "{} `{said}` may not be what is meant: it counts, but nothing is left out for it",
@@ -75,6 +108,52 @@ pub(super) fn hold_to_stated(demands: &mut [Demand], text: &str, turn: usize) ->
         }
     }
     notes
+}
+
+/// Where the clause begins and ends that `said` stands in, with its own place.
+fn clause_of(text: &str, said: &str) -> Option<(usize, Range<usize>, usize)> {
+    const ENDS: [char; 8] = ['.', '?', '!', ';', ':', ',', '\u{2013}', '\u{2014}'];
+    let at = text.find(said)?;
+    let own = at..at + said.len();
+    let from = text[..own.start].rfind(ENDS).map_or(0, |end| end + 1);
+    let to = text[own.end..].find(ENDS).map_or(text.len(), |end| own.end + end);
+    Some((from, own, to))
+}
+
+/// Whether the word that governs what `demand` says is known to govern what is wanted, or is itself read as something wanted; of years the
+/// next word as well (`the 2014 paper`).
+fn is_governed(text: &str, demand: &Demand, read: &[Demand]) -> bool {
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| GOVERNING.lines().collect());
+    let Some((from, own, to)) = clause_of(text, &demand.said) else { return true };
+    let says = |word: &String| !is_function_word(word) && !SMALL.split_whitespace().any(|small| small == word);
+    let is_known = |word: String| {
+        KNOWN.contains(word.as_str())
+            || is_of_years(&word)
+            || word.chars().all(char::is_numeric)
+            || read.iter().any(|other| lower_words(&other.said).any(|known| known == word))
+    };
+    let before = lower_words(&text[from.min(own.start)..own.start]).filter(says).last();
+    let next = lower_words(&text[own.end..to]).find(says).filter(|_| matches!(demand.value, Demanded::Period(_)));
+    before.into_iter().chain(next).all(is_known)
+}
+
+/// Whether a word says of years what they are, or on which side they are open.
+fn is_of_years(word: &str) -> bool {
+    FROM.contains(&word) || TO.contains(&word) || says_publication(word) || says_coverage(word)
+}
+
+/// Whether the clause refuses what is read as refused, and nothing else; what is named twice may be both.
+fn is_said_so(text: &str, demand: &Demand) -> bool {
+    let Some((from, own, to)) = clause_of(text, &demand.said) else { return true };
+    let refuses = |part: &str| {
+        lower_words(part).any(|word| {
+            TURNING.contains(&word.as_str()) || REFUSING.split_whitespace().any(|refusing| refusing == word)
+        })
+    };
+    let sentence = text[..own.start].rfind(['.', '?', '!', ';']).map_or(0, |end| end + 1);
+    let is_refused = if demand.avoid { refuses(&text[sentence..own.start]) } else { !refuses(&text[from..to]) };
+    let begins_with_or = lower_words(text).next().is_some_and(|word| word == "or") && !demand.said.contains(" or ");
+    is_refused && !begins_with_or && !text[own.end..].contains(demand.said.as_str())
 }
 
 /// Whether the words of `text` say of its years what was read.
@@ -110,8 +189,8 @@ fn are_stated(text: &str, demand: &Demand, years: RequestedYears, read: &[Demand
     let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     match years {
         _ if named.is_empty() => true,
-        RequestedYears::StartsIn(_) => says(&FROM) || (says(&TURNING) && says(&TO)),
-        RequestedYears::EndsIn(_) => !says(&STARTS) && (says(&TO) || (says(&TURNING) && says(&FROM))),
+        RequestedYears::StartsIn(_) => says(if says(&TURNING) { &TO } else { &FROM }),
+        RequestedYears::EndsIn(_) => !says(&STARTS) && says(if says(&TURNING) { &FROM } else { &TO }),
         _ => true,
     }
 }
@@ -147,10 +226,11 @@ mod tests {
     use super::*;
 
     fn stays(text: &str, role: Role, value: Demanded, said: &str) -> bool {
-        let mut demands = vec![Demand { value, hard: true, ..Demand::said(role, said, 1) }];
-        let notes = hold_to_stated(&mut demands, text, 1);
-        assert_eq!(notes.is_empty(), demands[0].is_held_to(), "{text}");
-        demands[0].is_held_to()
+        let reading = TurnReading { text: text.into(), ..TurnReading::default() };
+        let mut after = Revised { demands: vec![Demand { value, hard: true, ..Demand::said(role, said, 1) }], ..Revised::default() };
+        let notes = hold_to_stated(&mut after, &reading, 1);
+        assert_eq!(notes.is_empty(), after.demands[0].is_held_to(), "{text}");
+        after.demands[0].is_held_to()
     }
 
     #[test]
@@ -184,9 +264,12 @@ mod tests {
         let years = |from| Demanded::Period(RequestedYears::StartsIn(from));
         let demand = |role, from, turn| Demand { value: years(from), hard: true, ..Demand::said(role, "years", turn) };
         for (text, expected) in [("rather since 2016", false), ("covering everything since 2016", true)] {
-            let mut demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
-            hold_to_stated(&mut demands, text, 2);
-            assert_eq!((demands[0].is_held_to(), demands[1].is_held_to()), (true, expected), "{text}");
+            let demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
+            let mut after = Revised { demands, ..Revised::default() };
+            let reading = TurnReading { text: text.into(), acts: vec![Act::Refine], ..TurnReading::default() };
+            hold_to_stated(&mut after, &reading, 2);
+            // Which of them it changes is in doubt, too.
+            assert!(after.demands.iter().all(|demand| demand.is_held_to() == expected), "{text}");
         }
     }
 
