@@ -3,8 +3,8 @@
 
     scripts/governing_words.py
 
-The word that governs a value is the last one before it in its clause, function words and the small words of `crates/agent/src/stated.rs`
-left out: `wheat yields from [Yunnan]`, `must be [CSV]`. Only turns that look for data count, and only places, years, publishers, formats
+The word that governs a value is the last one before it in its clause, else the first after it, function words and the small words of
+`crates/agent/src/stated.rs` left out: `wheat yields from [Yunnan]`, `must be [CSV]`, `[Norway] alone`. Only turns that look for data count, and only places, years, publishers, formats
 and licences in them.
 """
 
@@ -30,15 +30,20 @@ def governors(text, small):
     plain, spans, at = "", [], 0
     for span in SPAN.finditer(text):
         plain += text[at : span.start()]
-        spans.append((len(plain), span.group(2).split()[0]))
+        start = len(plain)
         plain += span.group(1)
+        spans.append((start, len(plain), span.group(2).split()[0]))
         at = span.end()
-    for start, role in spans:
-        clause = max(plain.rfind(sign, 0, start) for sign in CLAUSE_END) + 1
-        words = [word.lower() for word in WORD.findall(plain[clause:start])]
-        words = [word for word in words if word not in small and not word.isdigit()]
-        if role in ROLES and words:
-            yield words[-1]
+    for start, end, role in spans:
+        if role not in ROLES:
+            continue
+        first = max(plain.rfind(sign, 0, start) for sign in CLAUSE_END) + 1
+        last = min((place for sign in CLAUSE_END if (place := plain.find(sign, end)) >= 0), default=len(plain))
+        before, after = (
+            [word for word in map(str.lower, WORD.findall(part)) if word not in small and not word.isdigit()]
+            for part in (plain[first:start], plain[end:last])
+        )
+        yield from before[-1:] or after[:1]
 
 
 def main():

@@ -224,7 +224,10 @@ impl Agent<'_> {
     }
 
     /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
-    fn in_english(&self, text: &str) -> Result<Option<Translated>> {
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn in_english(&self, text: &str) -> Result<Option<Translated>> {
         let Some(translated) = translated(text) else { return Ok(None) };
         let said = |of: fn(&(String, String)) -> &String| -> Vec<&str> {
             translated.words.iter().map(|word| of(word).as_str()).collect()
