@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::args::{Answers, Arguments, CorrelateCommand, JoinCommand, SearchCommand, UnionCommand};
 use super::lake::{self, warn_without_vectors};
 use super::{Status, printer};
+use lakeward::Lakeward;
 use lakeward::documents::{CorrelationDocument, Document, JoinDocument};
 use lakeward_core::error::Result;
 use lakeward_core::listing::Listed;
@@ -17,6 +18,7 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let text = command.text.join(" ");
     let started = Instant::now();
     let answers = lakeward.search(&text, command.answers.count())?;
+    tell_reading(&lakeward, &text)?;
     warn_without_vectors(&lakeward);
     let next = "inspect one with `lakeward profile TABLE`, or find related tables with `join TABLE` and `union TABLE`";
     let mut document = Document::new(text, answers, started);
@@ -34,6 +36,7 @@ pub fn columns(arguments: &Arguments, command: &SearchCommand) -> Result<Status>
     let text = command.text.join(" ");
     let started = Instant::now();
     let answers = lakeward.columns(&text, command.answers.count())?;
+    tell_reading(&lakeward, &text)?;
     warn_without_vectors(&lakeward);
     let document = Document::new(text, answers, started);
     show(
@@ -43,6 +46,14 @@ pub fn columns(arguments: &Arguments, command: &SearchCommand) -> Result<Status>
         printer::column_answer,
         "see one in its table with `lakeward profile TABLE`",
     )
+}
+
+/// Says how a text in another language was read.
+fn tell_reading(lakeward: &Lakeward, text: &str) -> Result<()> {
+    if let Some(translated) = lakeward.in_english(text)? {
+        printer::note(&translated.note());
+    }
+    Ok(())
 }
 
 /// `lakeward join TABLE [--column C[,D…]]`

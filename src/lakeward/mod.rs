@@ -11,6 +11,7 @@ mod snapshot_cache;
 mod task;
 mod task_trace;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::ModelRole;
 use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
+use lakeward_reading::languages::Translated;
 use lakeward_search::CopyGroup;
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
 use lakeward_search::query_table::column_named;
@@ -192,8 +194,20 @@ impl Lakeward {
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn search(&self, text: &str, k: usize) -> Result<Checked<Vec<SearchAnswer>>> {
         let options = SearchOptions { k, weights: &self.config.ranking };
-        let answers = text_search::search(&self.index, self.embedder(), text, &options)?;
+        let answers = text_search::search(&self.index, self.embedder(), &self.read(text)?, &options)?;
         self.gate().admit(answers)
+    }
+
+    /// A text in another language in English words, as searches read it; none where it is English, or where the lake says more of it as it is.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn in_english(&self, text: &str) -> Result<Option<Translated>> {
+        self.agent().in_english(text)
+    }
+
+    fn read<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        Ok(self.in_english(text)?.map_or(Cow::Borrowed(text), |translated| Cow::Owned(translated.text)))
     }
 
     /// The best `k` columns for a text.
@@ -202,7 +216,7 @@ impl Lakeward {
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn columns(&self, text: &str, k: usize) -> Result<Checked<Vec<ColumnAnswer>>> {
         let options = SearchOptions { k, weights: &self.config.ranking };
-        self.gate().admit(column_search::search(&self.index, self.embedder(), text, &options)?)
+        self.gate().admit(column_search::search(&self.index, self.embedder(), &self.read(text)?, &options)?)
     }
 
     /// The table to search with: an id of the lake, else a file.

@@ -92,6 +92,12 @@ pub(super) fn parted(
         Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
         _ => None,
     };
+    // What is not said side by side is neither a list of alternatives nor known to be wanted.
+    let is_apart = |first: &Demand, second: &Demand| {
+        let ends = text.find(&first.said).map(|at| at + first.said.len());
+        let between = ends.zip(text.find(&second.said)).and_then(|(from, to)| text.get(from..to));
+        first.turn == turn && between.is_some_and(|between| !is_list(between, &[]))
+    };
     let Revised { demands, gone, .. } = after;
     let mut at = 0;
     while at < demands.len() {
@@ -101,14 +107,22 @@ pub(super) fn parted(
         };
         let role = demands[at].role.clone();
         if now.len() > 1 && !together(&role, &now)? {
-            now = vec![now.concat()];
-            (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+            if is_list(&demands[at].said, &now) {
+                now = vec![now.concat()];
+                (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+            } else {
+                demands[at].doubtful = true;
+            }
         }
         let mut parted = None;
-        for other in (0..at).filter(|other| demands[*other].role == role) {
-            let Some(before) = things(&demands[other]) else { continue };
+        for other in 0..at {
+            let Some(before) = things(&demands[other]).filter(|_| demands[other].role == role) else { continue };
             let both = [before, now.clone()].concat();
             if !together(&role, &both)? {
+                if is_apart(&demands[other], &demands[at]) {
+                    (demands[other].doubtful, demands[at].doubtful) = (true, true);
+                    continue;
+                }
                 parted = Some((other, both.concat()));
                 break;
             }
@@ -117,6 +131,7 @@ pub(super) fn parted(
             Some((other, any)) if demands[other].turn == turn || adds(text) => {
                 demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
                 demands[at].value = Demanded::Values(vec![any]);
+                demands[at].doubtful |= demands[other].doubtful;
                 demands.remove(other);
             }
             Some((other, _)) => gone.push(demands.remove(other)),
@@ -130,12 +145,26 @@ pub(super) fn parted(
     Ok(())
 }
 
-/// Whether a turn adds to what was said before: `or Kenya`, `Kenya, too`.
+/// Whether nothing but what joins a list stands in a text, beside the words of `names`.
+fn is_list(text: &str, names: &[Vec<String>]) -> bool {
+    let joins = |word: &str| matches!(word, "and" | "or" | "the" | "either" | "plus" | "in" | "from" | "of" | "as");
+    let is_name = |word: &str| names.iter().flatten().any(|name| lower_words(name).any(|known| known == word));
+    lower_words(text).all(|word| joins(&word) || is_name(&word))
+}
+
+/// Whether a turn adds to what was said before: `or Kenya`, `Kenya, too`, or begins with `and`.
 pub(super) fn adds(text: &str) -> bool {
+    lower_words(text).next().is_some_and(|word| word == "and") || adds_to_another(text)
+}
+
+/// Whether a turn says that it adds to something: `or Kenya`, `Kenya, too`.
+pub(super) fn adds_to_another(text: &str) -> bool {
     let words: Vec<String> = lower_words(text).collect();
-    let begins = words.first().is_some_and(|word| matches!(word.as_str(), "or" | "and" | "also" | "plus"));
+    let begins = words.first().is_some_and(|word| matches!(word.as_str(), "or" | "also" | "plus"));
     let also = |words: &[String]| words[0] == "also" || (words[0] == "as" && words[1] == "well");
-    begins || words.last().is_some_and(|word| word == "too") || words.windows(2).any(also)
+    let too =
+        text.split([',', '.', ';', '!', '?']).any(|part| lower_words(part).last().is_some_and(|word| word == "too"));
+    begins || too || words.windows(2).any(also)
 }
 
 /// A demand whose words name alternatives, with values of which any will do.
@@ -152,15 +181,20 @@ pub(super) fn either(demand: &mut Demand) {
     }
 }
 
-/// Takes back what `text` takes back by the name of its respect alone, and nothing else of which it says no word.
-pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
-    let words: Vec<String> = lower_words(text).collect();
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+/// The respects that `text` names by their names; years beside a word of publication are of it.
+pub(super) fn respects_named(text: &str) -> Vec<&'static Role> {
+    let has = |names: &[&str]| lower_words(text).any(|word| names.contains(&word.as_str()));
     let mut roles: Vec<&Role> = RESPECTS.iter().filter(|(_, names)| has(names)).map(|(role, _)| role).collect();
     if has(&PUBLICATION) {
         roles.retain(|role| **role != Role::Period);
         roles.push(&Role::Published);
     }
+    roles
+}
+
+/// Takes back what `text` takes back by the name of its respect alone, and nothing else of which it says no word.
+pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
+    let (words, roles): (Vec<String>, _) = (lower_words(text).collect(), respects_named(text));
     if roles.is_empty() {
         return;
     }
@@ -221,6 +255,7 @@ mod tests {
             (Role::Place, "Kenya", "Iceland", "in Iceland", "Iceland", 1),
             (Role::Place, "Iceland", "Kenya and Norway", "Kenya and Norway", "Kenya and Norway", 1),
             (Role::Place, "Kenya", "Chad and Iceland", "Chad and Iceland", "Chad or Iceland", 1),
+            (Role::Format, "CSV", "ZIP", "ZIP too, I suppose", "CSV or ZIP", 0),
             (Role::Subject, "rain", "snow", "snow", "rain, snow", 0),
         ] {
             let demands = vec![values(role.clone(), before, 1), values(role, now, 2)];
@@ -228,6 +263,13 @@ mod tests {
             parted(&mut after, text, 2, &together).unwrap();
             let left: Vec<String> = after.demands.iter().map(ToString::to_string).collect();
             assert_eq!((left.join(", ").as_str(), after.gone.len()), (expected, gone), "{text}");
+        }
+        // Values of one turn that are not said side by side are no alternatives.
+        for (text, is_doubted) in [("Chad or Iceland", false), ("for a student from Chad data of Iceland", true)] {
+            let demands = vec![values(Role::Place, "Chad", 2), values(Role::Place, "Iceland", 2)];
+            let mut after = Revised { demands, ..Revised::default() };
+            parted(&mut after, text, 2, &together).unwrap();
+            assert!(after.demands.iter().all(|demand| demand.doubtful == is_doubted), "{text}");
         }
     }
 

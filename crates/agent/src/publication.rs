@@ -11,7 +11,8 @@ use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::reader::Revised;
 
 /// Words that say of years that something was published in them.
-const PUBLISHED: [&str; 16] = [
+const PUBLISHED: [&str; 17] = [
+    "pub",
     "published",
     "publication",
     "publications",
@@ -189,11 +190,12 @@ fn bound_said(text: &str, said: &str) -> Option<RequestedYears> {
         ("before" | "after", rest) => (than.as_str(), rest),
         _ => return None,
     };
+    let turns = |word: &str| matches!(word, "not" | "no" | "never" | "nothing" | "none");
     let is_not = rest
         .iter()
         .rev()
-        .find(|word| !PUBLISHED.contains(&word.as_str()))
-        .is_some_and(|word| matches!(word.as_str(), "not" | "no" | "never" | "nothing" | "none"));
+        .find(|word| !PUBLISHED.contains(&word.as_str()) && (!is_function_word(word) || turns(word)))
+        .is_some_and(|word| turns(word));
     match compared {
         "older" | "earlier" | "before" => Some(match is_not {
             true => RequestedYears::StartsIn(year),

@@ -168,7 +168,7 @@ impl Agent<'_> {
                 None => self.demands_after(session, text, &turn, over.is_none())?,
             };
             if !by_model {
-                notes.extend(hold_to_stated(&mut after.demands, text, session.next_turn()));
+                notes.extend(hold_to_stated(&mut after, &turn, session.next_turn()));
             }
             notes.extend(
                 after
@@ -224,7 +224,10 @@ impl Agent<'_> {
     }
 
     /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
-    fn in_english(&self, text: &str) -> Result<Option<Translated>> {
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn in_english(&self, text: &str) -> Result<Option<Translated>> {
         let Some(translated) = translated(text) else { return Ok(None) };
         let said = |of: fn(&(String, String)) -> &String| -> Vec<&str> {
             translated.words.iter().map(|word| of(word).as_str()).collect()

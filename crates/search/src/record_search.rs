@@ -4,14 +4,14 @@
 //! only while fewer than asked were found; so relaxation is stepwise. What was read from words may be misread, so it weighs; each answer
 //! names what it violates. Inside a stage, after ScienceDB AI (Long et al., 2026), in two steps:
 //!
-//! s(d)  = text(d) / max text + .2 · cos(request, title) + Σ stated .7 · m + Σ inferred .4 · m + Σ violated filters m
-//! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75)
+//! s(d)  = text(d) / max text + said(d) / max said + .2 · cos(request, title) + Σ stated .7 · m + Σ inferred .4 · m + Σ violated filters m
+//! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75), said = BM25(everything) of the turns, whatever was read of them
 //!
 //! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
 //! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
 //! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
 //! filter, not filtered after, so none is lost. Weights have wide plateaus: stated .6–1, inferred .2–.8, title 1–4, meaning .15–.3. Where records
-//! have vectors of what they are about, the cosine is theirs and weighs 5 (3–15).
+//! have vectors of what they are about, the cosine is theirs and weighs 10 (7–14) and said 4 (2–6).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
-use lakeward_core::text::on_one_line;
+use lakeward_core::text::{lower_words, on_one_line};
 use lakeward_index::lexical::{Boosts, LexicalField, WordScore};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
@@ -47,7 +47,9 @@ const EXACT_RECORDS: usize = 65_536;
 /// Records that words and demands propose of a stage, and vectors of all stages.
 const PROPOSED_BY_WORDS: usize = 1000;
 const PROPOSED_BY_VECTORS: usize = 100;
-/// Words of the request that enter its vector.
+/// A word that more than one of so many records say is not looked for where nothing was read of it.
+const COMMON: usize = 5;
+/// Words of the request that enter its vector, or are looked for as they were said.
 const MOST_WORDS: usize = 64;
 
 /// How the records that are ranked are found.
@@ -182,18 +184,17 @@ impl Ranking<'_> {
         let weights = &self.query.weights.records;
         let reached = &self.stages.reached;
         let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
-        let words = self.words(reached)?;
-        let most = words.iter().copied().fold(0.0, f32::max);
-        let scale = if most > 0.0 { most.recip() } else { 0.0 };
-        let before_meaning = |place: usize| words[place] * scale + self.stages.wishes(place);
         let request = self.vector()?;
+        let of_texts = request.as_ref().is_some_and(|request| request.of_texts);
+        let (words, weight) = self.words(reached, if of_texts { weights.said_about } else { weights.said })?;
+        let before_meaning = |place: usize| weight * words[place] + self.stages.wishes(place);
         let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
         let cosines = self.cosines(&candidates, request.as_ref())?;
         let meaning = request.as_ref().map_or(0.0, |request| request.weight(weights));
         let mut by_stage: Vec<Vec<Ranked>> = (0..self.stages.counts.len()).map(|_| Vec::new()).collect();
         for (place, cosine) in candidates.into_iter().zip(cosines) {
             let parts = ScoreParts {
-                words: f64::from(words[place] * scale),
+                words: f64::from(words[place]),
                 meaning: f64::from(cosine),
                 wishes: f64::from(self.stages.wishes(place)),
                 late: None,
@@ -228,22 +229,43 @@ impl Ranking<'_> {
         RERANKED.max(self.query.k)
     }
 
-    /// What words score of each of `reached`, by place.
-    fn words(&self, reached: &TableSet) -> Result<Vec<f32>> {
+    /// What words score of each of `reached`, by place, 0..=1, and how much that weighs: those of what was read, and those of the turns,
+    /// whatever was read of them, each as a share of the most that any record has.
+    fn words(&self, reached: &TableSet, said_weight: f32) -> Result<(Vec<f32>, f32)> {
         let weights = &self.query.weights.records;
-        let mut scores = vec![0.0; reached.capacity()];
-        let texts: Vec<(&str, f32)> =
+        let said = self.said_words()?;
+        let said: Vec<(&str, f32)> = said.iter().map(|word| (word.as_str(), 1.0)).collect();
+        let read: Vec<(&str, f32)> =
             self.query.texts.iter().map(|(text, weight)| (text.as_str(), *weight as f32)).collect();
-        let ways = [
-            WordScore {
-                boosts: Boosts::only(&[LexicalField::Title]),
-                length: weights.title_length,
-                weight: weights.title,
-            },
-            WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 },
-        ];
-        self.index.lexical().add_scores_among(&texts, &ways, reached, &mut scores)?;
-        Ok(scores)
+        let title = WordScore {
+            boosts: Boosts::only(&[LexicalField::Title]),
+            length: weights.title_length,
+            weight: weights.title,
+        };
+        let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 };
+        let scored = |texts: &[(&str, f32)], ways: &[WordScore]| -> Result<(Vec<f32>, f32)> {
+            let mut scores = vec![0.0; reached.capacity()];
+            self.index.lexical().add_scores_among(texts, ways, reached, &mut scores)?;
+            let most = scores.iter().copied().fold(0.0, f32::max);
+            Ok((scores, if most > 0.0 { most } else { f32::INFINITY }))
+        };
+        let (mut words, most_read) = scored(&read, &[title, whole])?;
+        let (said, most_said) = scored(&said, &[whole])?;
+        let all = 1.0 + said_weight;
+        words.iter_mut().zip(said).for_each(|(word, said)| {
+            *word = (*word / most_read + said_weight * said / most_said) / all;
+        });
+        Ok((words, all))
+    }
+
+    /// The words of the turns that say what is looked for, without what is refused and without what many records say.
+    fn said_words(&self) -> Result<Vec<String>> {
+        let avoided = self.query.demands.iter().filter(|demand| demand.avoid);
+        let refused: Vec<String> = avoided.flat_map(|demand| lower_words(&demand.said)).collect();
+        let mut words = self.index.lexical().informative_words(&self.query.said.join(" "), MOST_WORDS)?;
+        let many = (self.index.len() / COMMON).max(1) as u64;
+        words.retain(|(word, rarity)| rarity.tables <= many && !lower_words(word).any(|word| refused.contains(&word)));
+        Ok(words.into_iter().map(|(word, _)| word).collect())
     }
 
     /// The vector of the request: of what was said where records have vectors of what they are about, else of all texts with rare words

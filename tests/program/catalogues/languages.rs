@@ -24,6 +24,8 @@ fn what_is_said_in_another_language_finds_english_records_and_it_is_said_how() {
         let turn = &session.turns[0];
         assert_eq!(turn.text, text, "the session has it as it was typed");
         assert!(turn.english.is_some() && turn.read() != text, "{turn:?}");
+        let searched = lakeward.search(text, 3).expect("answers").into_inner();
+        assert!(searched[0].title.starts_with(title), "{text}: {:?}", searched[0].title);
     }
     // The turns that follow are read in the same way, and with what was said before.
     let mut session = lakeward.new_session();
@@ -67,6 +69,9 @@ fn a_text_that_no_reader_understands_is_said_to_be_so() {
         let answer = say(&lakeward, &mut lakeward.new_session(), text);
         assert!(answer.tables.is_empty() && answer.nothing_found, "{text}: {} records", answer.tables.len());
         assert!(answer.operations.is_empty(), "{text}");
+        let searched = lakeward.search(text, 3).expect("answers").into_inner();
+        let calibration = &lakeward.config().ranking.calibration;
+        assert!(!searched.iter().any(|answer| answer.may_serve(calibration)), "{text}");
     }
     for text in ["soil", "reflectometry", "polychlorinated biphenyls in eels", "made-3", "glaciology of 2015", "GDP"] {
         let answer = say(&lakeward, &mut lakeward.new_session(), text);

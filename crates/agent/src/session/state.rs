@@ -6,7 +6,7 @@ use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use crate::recommend::Recommendation;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Act, Input, Signals};
+use lakeward_core::request::{Act, Demand, Input, Signals};
 use lakeward_core::role::Role;
 
 /// A plan that was carried out, before the session numbers it.
@@ -224,11 +224,26 @@ impl Session {
     /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last. Turns that changed
     /// nothing of it say nothing of it.
     pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> Vec<String> {
-        let before = self.turns.iter().map(|turn| (&turn.signals, turn.read()));
-        let all: Vec<(&Signals, &str)> = before.chain([(signals, text)]).collect();
-        let begun = all.iter().rposition(|(signals, _)| signals.acts.contains(&Act::New)).unwrap_or(0);
+        let before = self.turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
+        let all: Vec<(&Signals, &str, usize)> = before.chain([(signals, text, self.next_turn())]).collect();
+        // What may begin anew and leaves earlier demands in force does not.
+        let begins = |(signals, _, turn): &(&Signals, &str, usize)| {
+            signals.acts.contains(&Act::New) && signals.demands.iter().all(|demand| demand.turn >= *turn)
+        };
+        let begun = all.iter().rposition(begins).unwrap_or(0);
         let changes = |at: &usize| *at == begun || all[*at].0.demands != all[*at - 1].0.demands;
-        (begun..all.len()).filter(changes).map(|at| all[at].1.to_string()).collect()
+        // Without the values that a turn wanted and that are no longer wanted.
+        let about = |demand: &Demand| matches!(demand.role, Role::Topic | Role::Subject | Role::Column);
+        let is_in_force = |said: &Demand| {
+            signals.demands.iter().any(|known| known.role == said.role && known.said.contains(&said.said))
+        };
+        let without_gone = |at: usize| {
+            let (of_turn, text, number) = &all[at];
+            let said = of_turn.demands.iter().filter(|demand| demand.turn == *number);
+            let gone = said.filter(|demand| !about(demand) && !demand.said.is_empty() && !is_in_force(demand));
+            gone.fold(text.to_string(), |text, demand| text.replace(&demand.said, " "))
+        };
+        (begun..all.len()).filter(changes).map(without_gone).collect()
     }
 
     /// How a table is made: the plan of the step that made it, else the table as it is.

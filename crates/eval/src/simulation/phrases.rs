@@ -208,3 +208,6 @@ pub(super) const PLANS: &[&str] = &[
     "{} - that is what the proposal promises, so what exists already?",
     "baseline wanted for: {}",
 ];
+
+/// How users tell when a record was published.
+pub(super) const PUBLISHED: &[&str] = &["It was published in {}.", "published in {}", "publication year {}"];

@@ -1,6 +1,6 @@
 //! The text of a user's turn, in the phrases of his bank.
 
-use super::phrases::{Bank, PLANS};
+use super::phrases::{Bank, PLANS, PUBLISHED};
 use super::script::{Script, Statement};
 use super::{Wish, gold_key};
 use crate::compare::SplitMix;
@@ -121,13 +121,10 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
                 Role::Dimension => bank.dimension,
                 Role::Format => bank.format,
                 Role::Licence => bank.licence,
-                Role::Subject
-                | Role::Topic
-                | Role::Period
-                | Role::Published
-                | Role::Grain
-                | Role::Column
-                | Role::Other(_) => bank.subject,
+                Role::Published => PUBLISHED,
+                Role::Subject | Role::Topic | Role::Period | Role::Grain | Role::Column | Role::Other(_) => {
+                    bank.subject
+                }
             };
             // Names keep their case; common nouns are lower-cased as in a sentence.
             let value = match role {

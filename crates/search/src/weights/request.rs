@@ -55,6 +55,10 @@ section! {
         meaning: f32,
         /// The cosine of what the request and a record are about, by the model that reads whole texts, where records have such vectors.
         about: f32,
+        /// The words of the turns that say what is looked for, beside those of what was read of them …
+        said: f32,
+        /// … and where records have vectors of what they are about.
+        said_about: f32,
         /// Late interaction with the title.
         late: f64,
         /// A demand that was stated, read from words, and is met.
