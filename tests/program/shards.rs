@@ -215,8 +215,15 @@ fn steps_can_be_made_again() {
         [row, place.work(list, 0)].iter().map(|row| row["skipped"].as_array().expect("a list").len()).sum::<usize>();
     assert!(skipped >= 2, "{skipped}");
     assert_eq!(fs::read_dir(Path::new(list).join("rows")).expect("rows").count(), 2);
+    let looked_up_bytes = |folder: &Path| -> u64 {
+        let segments = fs::read_dir(folder.join("segments")).expect("segments");
+        segments.map(|segment| fs::metadata(segment.expect("one").path().join("join.seg")).expect("a file").len()).sum()
+    };
+    let of_shards = looked_up_bytes(Path::new(list));
     let stats = place.commit(list);
     let committed = place.content("index");
+    let of_index = looked_up_bytes(&place.folder.path().join("index"));
+    assert!(10 * of_shards < of_index, "shards have no inverted lists: {of_shards} bytes of {of_index}");
     // Nothing of it is left to be done.
     let again = place.commit(list);
     assert_eq!((&again["tables"], &again["added"]), (&stats["tables"], &0.into()));

@@ -177,7 +177,7 @@ pub fn build(
     let started = Instant::now();
     make_folder(&folder.join(manifest::SEGMENTS))?;
     let _lock = FileLock::acquire(folder)?;
-    let commits = Commits { folder, store: IndexStore::of(folder), monitor };
+    let commits = Commits { folder, store: IndexStore::of(folder), are_only_merged: false, monitor };
     embedder.retry();
     let mut outcome = Outcome::default();
     for _ in 0..commit::ATTEMPTS {
@@ -492,12 +492,12 @@ fn write_segments(
             if is_full(builder.values(), builder.tables())
                 && let Some(full) = open.take()
             {
-                segments.push(full.finish(commits.monitor)?);
+                segments.push(full.finish(commits.are_only_merged, commits.monitor)?);
             }
         }
     }
     if let Some(last) = open {
-        segments.push(last.finish(commits.monitor)?);
+        segments.push(last.finish(commits.are_only_merged, commits.monitor)?);
     }
     Ok(segments)
 }

@@ -44,6 +44,7 @@ impl Structure for Join {
     const FORMAT: FileFormat = FileFormat { name: "join.seg", kind: SegmentKind(*b"JOIN"), version: 3 };
     type Draft = ();
     type Writer = JoinWriter;
+    const FOLLOWS_FROM_COLUMNS: bool = true;
 
     fn draft(_table: &TableContent<'_>) -> Result<()> {
         Ok(())

@@ -115,7 +115,7 @@ pub(super) fn merge(
             let number = |table: u32| numbers.get(table as usize).copied().flatten();
             builder.push_segment(index.segment(*place as u32)?, number)?;
         }
-        written.push(builder.finish(monitor)?);
+        written.push(builder.finish(false, monitor)?);
     }
     Ok(written)
 }

@@ -91,12 +91,13 @@ impl SegmentBuilder {
         self.writers.push_segment(from, &number_of)
     }
 
-    /// Writes everything; returns the segment's entry for the manifest.
+    /// Writes everything, or, of a segment that `is_only_merged` and never searched, what a merge reads; returns the segment's entry for the
+    /// manifest.
     ///
     /// # Errors
     /// Those of the structures.
-    pub fn finish(self, monitor: &dyn Monitor) -> Result<SegmentEntry> {
-        let files = self.writers.finish(&self.folder, &self.columns, monitor)?;
+    pub fn finish(self, is_only_merged: bool, monitor: &dyn Monitor) -> Result<SegmentEntry> {
+        let files = self.writers.finish(&self.folder, &self.columns, is_only_merged, monitor)?;
         sync_folder(&self.folder)?;
         Ok(SegmentEntry {
             name: self.name,

@@ -26,6 +26,8 @@ pub trait Structure: Sized {
     type Draft: Send;
     /// The writer that collects the tables of one segment.
     type Writer: StructureWriter<Draft = Self::Draft>;
+    /// Whether it follows from the columns of the segment alone, so that segments that are only merged need none.
+    const FOLLOWS_FROM_COLUMNS: bool = false;
 
     /// Drafts a table; called by the threads that read tables, on all cores.
     ///

@@ -87,16 +87,20 @@ macro_rules! structures {
                 Ok(())
             }
 
-            /// Writes all files in parallel, as they are independent of each other: one is sorted while another waits for the disk.
+            /// Writes all files in parallel, as they are independent of each other: one is sorted while another waits for the disk. Of a
+            /// segment that is only merged, what follows from the columns is that of none.
             pub fn finish(
                 self,
                 folder: &Path,
                 columns: &ColumnsWriter,
+                is_only_merged: bool,
                 monitor: &dyn Monitor,
             ) -> Result<Vec<FileEntry>> {
+                let none = &ColumnsWriter::default();
                 thread::scope(|scope| {
                     $(let $field = scope.spawn(move || {
-                        written::<$structure>(self.$field, folder, columns, monitor)
+                        let is_left_out = is_only_merged && <$structure as Structure>::FOLLOWS_FROM_COLUMNS;
+                        written::<$structure>(self.$field, folder, if is_left_out { none } else { columns }, monitor)
                     });)+
                     let files = [$(joined($field)),+];
                     files.into_iter().filter_map(Result::transpose).collect()

@@ -144,6 +144,12 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// `lakeward index` on `lake`, silent.
 fn program(lake: &Path, index: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.arg("index").arg(lake).arg("--index").arg(index).arg("--quiet").stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["index", "--fast", "--quiet"])
+        .arg(lake)
+        .arg("--index")
+        .arg(index)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }

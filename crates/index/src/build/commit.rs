@@ -23,6 +23,8 @@ pub struct Commits<'a> {
     pub folder: &'a Path,
     /// Where it is, if that is a store.
     pub store: Option<Arc<IndexStore>>,
+    /// Whether the segments are those of a shard, which are merged and never searched.
+    pub are_only_merged: bool,
     /// Told each step.
     pub monitor: &'a dyn Monitor,
 }

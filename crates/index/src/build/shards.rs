@@ -221,7 +221,7 @@ pub fn work(list: &ListFolder, shard: u32, embedder: &dyn Embedder, monitor: &dy
     let at_work = list.at_work()?;
     if !unread.is_empty() {
         embedder.retry();
-        let commits = Commits { folder: at_work.path(), store: None, monitor };
+        let commits = Commits { folder: at_work.path(), store: None, are_only_merged: true, monitor };
         let reading =
             Reading { unread: &unread, manifest: &manifest, sample_rows: header.sample_rows, embedder: reader };
         read_and_write(&reading, &commits, &mut outcome)?;
@@ -270,7 +270,7 @@ pub fn commit(
     let options = BuildOptions { sample_rows, records, ..options.clone() };
     make_folder(&folder.join(manifest::SEGMENTS))?;
     let _lock = FileLock::acquire(folder)?;
-    let commits = Commits { folder, store: IndexStore::of(folder), monitor };
+    let commits = Commits { folder, store: IndexStore::of(folder), are_only_merged: false, monitor };
     embedder.retry();
     let mut outcome = Outcome::default();
     let mut taken: Option<Vec<ShardRow>> = None;
