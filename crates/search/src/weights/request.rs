@@ -56,8 +56,10 @@ section! {
         /// The cosine of what the request and a record are about, by the model that reads whole texts, where records have such vectors.
         about: f32,
         /// The words of the turns that say what is looked for, beside those of what was read of them …
+        #[serde(default)]
         said: f32,
-        /// … and where records have vectors of what they are about.
+        /// … and where records have vectors of what they are about. Both are 0 in what was written before they were.
+        #[serde(default)]
         said_about: f32,
         /// Late interaction with the title.
         late: f64,
