@@ -80,14 +80,12 @@ fn is_excepted(before: &str) -> bool {
     last == "but" && rest.iter().rev().take(2).any(|word| ALL.contains(&word.as_str()))
 }
 
+/// Whether a record has all of some values, each in one of its ways.
+pub(super) type Together<'a> = dyn Fn(&Role, &[Vec<String>]) -> Result<bool> + 'a;
+
 /// Of values that no record has together, by `together`, only one can be wanted: those of one turn are alternatives, and so is what `text` adds to an
 /// earlier one (`also GeoTIFF`); else the later takes the place of the earlier.
-pub(super) fn parted(
-    after: &mut Revised,
-    text: &str,
-    turn: usize,
-    together: &dyn Fn(&Role, &[Vec<String>]) -> Result<bool>,
-) -> Result<()> {
+pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &Together<'_>) -> Result<()> {
     let things = |demand: &Demand| match &demand.value {
         Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
         _ => None,

@@ -101,7 +101,7 @@ fn demands(session: &Session) {
         out("wanted:");
     }
     for demand in &session.demands {
-        let filters = if demand.hard { ", filters" } else { "" };
+        let filters = if demand.is_held_to() { ", filters" } else { "" };
         out(&format!("  {}  (turn {}{filters})", shown(&demand_line(demand), 300), demand.turn));
     }
     if let Some(latest) = session.retrievals.last() {

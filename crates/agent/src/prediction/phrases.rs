@@ -14,8 +14,8 @@ const RUNS: usize = 14;
 
 /// Stems of the words by which a prediction is asked for, and which name nothing: "I want to predict …".
 const ASKS: [&str; 14] = [
-    "want", "need", "like", "tri", "help", "predict", "forecast", "model", "regress", "explain", "estim", "train", "build",
-    "know",
+    "want", "need", "like", "tri", "help", "predict", "forecast", "model", "regress", "explain", "estim", "train",
+    "build", "know",
 ];
 
 /// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.
