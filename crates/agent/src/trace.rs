@@ -16,7 +16,7 @@ use lakeward_models::llm::{CallRecord, LanguageModel, Spent};
 use lakeward_search::RankingWeights;
 
 /// Version of the document; another one is refused, never guessed at.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 5;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 64 << 20;
 /// Tables of a list that are written down.

@@ -47,7 +47,7 @@ pub const THINGS: [Thing; 16] = [
     Thing { name: "extractions", place: "papers/extractions.jsonl", version: None, read: extractions },
     Thing { name: "graph", place: "graph/graph.seg", version: Some(1), read: graph },
     Thing { name: "verdicts", place: "graph/verdicts.jsonl", version: Some(1), read: verdicts },
-    Thing { name: "trace", place: "trace.json", version: Some(6), read: trace },
+    Thing { name: "trace", place: "trace.json", version: Some(5), read: trace },
     Thing { name: "answer", place: "cache/answers/0123abcd", version: None, read: answer },
     Thing { name: "run", place: "cache/runs/0123abcd", version: None, read: run },
 ];
