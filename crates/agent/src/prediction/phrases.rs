@@ -12,10 +12,10 @@ const RUN: usize = 3;
 /// Such runs that are looked up, at most: the shortest, since each is a search.
 const RUNS: usize = 14;
 
-/// Stems of the words by which a prediction is asked for, and which name nothing: "I want to predict …".
-const ASKS: [&str; 14] = [
-    "want", "need", "like", "tri", "help", "predict", "forecast", "model", "regress", "explain", "estim", "train",
-    "build", "know",
+/// Stems of the words by which a prediction is asked for, and which name nothing: "I want to predict …", "could you help me with a model".
+const ASKS: [&str; 24] = [
+    "i", "me", "my", "we", "us", "our", "you", "can", "could", "would", "want", "need", "like", "tri", "help",
+    "predict", "forecast", "model", "regress", "explain", "estim", "train", "build", "know",
 ];
 
 /// What a request says of what it wants from elsewhere: the words that were read as that, else its [`CLAUSES`] that say most.

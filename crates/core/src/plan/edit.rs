@@ -266,7 +266,7 @@ impl Condition {
 
 impl Expression {
     /// Adds the columns that it is computed from, those of groups and orders aside.
-    fn columns<'a>(&'a self, found: &mut Vec<&'a str>) {
+    pub fn columns<'a>(&'a self, found: &mut Vec<&'a str>) {
         match self {
             Expression::Column(name) => found.push(name),
             Expression::Value(_) | Expression::Rank { .. } => {}

@@ -66,6 +66,15 @@ fn two_figures_of_one_turn_are_the_first_and_the_second() {
 }
 
 #[test]
+fn what_is_computed_of_rows_is_what_the_figure_of_groups_is_of() {
+    let found = plans(&[(
+        "refine",
+        "[takings|measure fn=sum col=fare] per [city|group col=city], [fare less tip|derive fn=minus col=fare,tip]",
+    )]);
+    assert_eq!(found, ["adds fare_minus_tip: fare − tip; computes the total fare_minus_tip for each city"]);
+}
+
+#[test]
 fn corrections_replace_what_is_of_their_kind() {
     let found = plans(&[
         (

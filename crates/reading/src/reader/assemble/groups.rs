@@ -83,6 +83,7 @@ impl Assembler<'_> {
         if measures.is_empty() && !keys.is_empty() && self.speaks_of_rows() {
             measures.push(count());
         }
+        self.measure_what_is_computed(&keys, &mut measures);
         self.show_measures(&measures);
         let ordering = !self.spans(Role::Order).is_empty();
         self.figure = measures.first().map(Measure::column_name).or_else(|| {
@@ -215,6 +216,40 @@ impl Assembler<'_> {
     /// Whether the turn says nothing of which rows come first.
     fn says_no_rows(&self) -> bool {
         self.spans(Role::Order).is_empty() && self.spans(Role::Limit).is_empty()
+    }
+
+    /// What a turn computes of two columns of every row, and would be gone behind its groups, is what its figure of one of them is of: "takings per
+    /// month, tickets times price".
+    fn measure_what_is_computed(&mut self, keys: &[Key], measures: &mut [Measure]) {
+        let Some(name) = self.computed.clone() else { return };
+        let uses = |of: &Expression| {
+            let mut columns = Vec::new();
+            of.columns(&mut columns);
+            columns.contains(&name.as_str())
+        };
+        let is_used = keys.iter().any(|key| uses(&key.of))
+            || measures.iter().filter_map(|measure| measure.of.as_ref()).any(uses)
+            || !self.spans(Role::Order).is_empty();
+        let steps = self.layout.levels.iter().flat_map(|level| &level.rows);
+        let value = steps.rev().find_map(|step| match step {
+            Step::Derive { name: made, value: value @ Expression::Arithmetic { .. } } if *made == name => Some(value),
+            _ => None,
+        });
+        let mut operands = Vec::new();
+        value.into_iter().for_each(|value| value.columns(&mut operands));
+        let operands: Vec<String> = operands.into_iter().map(str::to_string).collect();
+        if is_used || operands.len() < 2 {
+            return;
+        }
+        let is_operand = |measure: &&mut Measure| {
+            let column = measure.of.as_ref().and_then(Expression::as_column);
+            column.is_some_and(|column| operands.iter().any(|operand| operand == column))
+        };
+        let mut of_operands = measures.iter_mut().filter(is_operand);
+        if let (Some(measure), None) = (of_operands.next(), of_operands.next()) {
+            measure.of = Some(Expression::Column(name.clone()));
+            self.remarks.push(format!("the figure is of {name}"));
+        }
     }
 
     /// The mean of what the turn computes of every row, where groups are wanted of it.
