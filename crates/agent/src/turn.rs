@@ -251,6 +251,7 @@ impl Agent<'_> {
             weights,
         };
         let mut operations = next_operations::rank(&situation);
+        let mut is_looked_up = false;
         if let (Some(base), Some(table)) = (&situation.base, base_query) {
             let wished = situation.wished.as_ref();
             let is_surely_join = kind.label == OperationKind::Join && kind.confidence >= SURE_TO_COMBINE;
@@ -258,7 +259,9 @@ impl Agent<'_> {
                 (is_surely_join || lacks) && at_grain.is_none() && !wished.is_some_and(|wished| wished.kind.combines());
             let joining = Joining { base, table, is_at_hand: working.is_some(), wished, partners, is_guess };
             let turns = (over.map_or(&reading.turn, |over| &over.turn), &reading.turn);
-            notes.extend(self.put_joins(session, (signals, text), &joining, turns, &mut operations)?);
+            let (said, was_put_first) = self.put_joins(session, (signals, text), &joining, turns, &mut operations)?;
+            notes.extend(said);
+            is_looked_up = was_put_first;
         }
         if reading.over.is_some() {
             // What is asked for of the table at hand and could not be read is guessed.
@@ -272,13 +275,13 @@ impl Agent<'_> {
             }
         }
         let basis = match operations.first().filter(|first| first.requested) {
-            Some(first) if situation.wished.as_ref().is_some_and(|wished| wished.runnable == first.runnable) => {
+            Some(_) if is_looked_up => Basis::Named,
+            Some(_) => {
                 let certainty = over.map_or(0.0, |over| self.certainty(over));
                 let anew = over.is_some_and(|over| over.turn.has(Act::New));
                 let doubt = carried_out_in_doubt(session).filter(|_| !anew);
                 Basis::Read { certainty, lost, standing: doubt.map_or(1.0, |doubt| doubt.likelihood) }
             }
-            Some(_) => Basis::Named,
             None => Basis::Fits,
         };
         to_probabilities(&mut operations, basis);

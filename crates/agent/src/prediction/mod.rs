@@ -70,7 +70,7 @@ pub(super) struct Joining<'a> {
 
 impl Agent<'_> {
     /// Puts first what adds columns of other tables that the request wants, to predict something or beside the rows, at one row a key; returns what is
-    /// to be said of it. `read` is how the request is read without a table.
+    /// to be said of it, and whether something that the words do not say was put first. `read` is how the request is read without a table.
     ///
     /// # Errors
     /// Those of [`feature_table`] and of previewing plans.
@@ -81,15 +81,15 @@ impl Agent<'_> {
         joining: &Joining<'_>,
         (turn, read): (&TurnReading, &TurnReading),
         operations: &mut Vec<RankedOperation>,
-    ) -> Result<Vec<String>> {
+    ) -> Result<(Vec<String>, bool)> {
         let Joining { base, table, is_at_hand, wished, partners, is_guess } = *joining;
         if is_at_hand {
             return match self.features_for(session, request, base, table, (wished, partners), turn)? {
                 Some(predicted) => {
                     next_operations::put_first(operations, predicted.operation);
-                    Ok(predicted.notes)
+                    Ok((predicted.notes, true))
                 }
-                None => self.keep_rows(session, request, (base, table, turn), operations),
+                None => Ok((self.keep_rows(session, request, (base, table, turn), operations)?, false)),
             };
         }
         // Without a table at hand a join of which the words were not read adds what they name rather than what fits best.
@@ -103,10 +103,10 @@ impl Agent<'_> {
                     named.preconditions.push(unmet("which columns is guessed from the words"));
                 }
                 next_operations::put_first(operations, named);
-                return self.keep_rows(session, request, (base, table, read), operations);
+                return Ok((self.keep_rows(session, request, (base, table, read), operations)?, true));
             }
         }
-        Ok(Vec::new())
+        Ok((Vec::new(), false))
     }
 
     /// The joins of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know

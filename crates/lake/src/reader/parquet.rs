@@ -55,7 +55,9 @@ fn places_called(fields: &Fields, names: &[String]) -> Vec<usize> {
 
 /// Batches of the columns at `places` with empty ones for the others of `fields`.
 fn widened(batches: Batches, fields: Fields, places: Vec<usize>) -> Batches {
-    let schema = Arc::new(Schema::new(fields));
+    // What is not read may be missing, whatever the file says.
+    let nullable = fields.iter().map(|field| field.as_ref().clone().with_nullable(true));
+    let schema = Arc::new(Schema::new(nullable.collect::<Vec<_>>()));
     Box::new(batches.map(move |batch| {
         let batch = batch?;
         let column = |(place, field): (usize, &FieldRef)| match places.binary_search(&place) {
@@ -63,10 +65,7 @@ fn widened(batches: Batches, fields: Fields, places: Vec<usize>) -> Batches {
             Err(_) => new_null_array(field.data_type(), batch.num_rows()),
         };
         let arrays = schema.fields().iter().enumerate().map(column).collect();
-        // What is not read may be missing, whatever the file says.
-        let nullable = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
-        RecordBatch::try_new(Arc::new(Schema::new(nullable.collect::<Vec<_>>())), arrays)
-            .map_err(|error| error.to_string())
+        RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| error.to_string())
     }))
 }
 
