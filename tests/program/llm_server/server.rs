@@ -71,8 +71,6 @@ impl Server {
                 thread::spawn(move || {
                     let mut stream = stream;
                     if let Some(asked) = read(&mut stream) {
-                        let now = seen.now.fetch_add(1, Ordering::SeqCst) + 1;
-                        seen.most.fetch_max(now, Ordering::SeqCst);
                         let number = {
                             let mut all = seen.asked.lock().expect("requests");
                             all.push(asked.clone());
@@ -80,7 +78,6 @@ impl Server {
                         };
                         // Whoever asked may have gone.
                         let _ = reply(&mut stream, script(number, &asked), &seen);
-                        seen.now.fetch_sub(1, Ordering::SeqCst);
                     }
                 });
             }
@@ -98,7 +95,7 @@ impl Server {
         self.seen.asked.lock().expect("requests").clone()
     }
 
-    /// The most requests that were under way at a time.
+    /// The most requests that waited for [`Reply::After`] at a time.
     pub fn most_at_once(&self) -> usize {
         self.seen.most.load(Ordering::SeqCst)
     }
@@ -166,7 +163,11 @@ fn reply(stream: &mut TcpStream, reply: Reply, seen: &Seen) -> std::io::Result<(
             }
         }
         Reply::After(pause, after) => {
+            let now = seen.now.fetch_add(1, Ordering::SeqCst) + 1;
+            seen.most.fetch_max(now, Ordering::SeqCst);
             thread::sleep(pause);
+            // Before a byte is written: whoever has its answer may ask again before this thread goes on.
+            seen.now.fetch_sub(1, Ordering::SeqCst);
             self::reply(stream, *after, seen)
         }
     }
