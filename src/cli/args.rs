@@ -589,6 +589,9 @@ pub struct ReaderExamples {
     /// Print the turns that come to something else.
     #[arg(long, requires = "check")]
     pub wrong: bool,
+    /// Print what turns come to over tables that they are not about, for `scripts/other_table.py`.
+    #[arg(long, requires = "check", conflicts_with = "wrong")]
+    pub other_tables: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,10 @@
 //! `lakeward train reader`: the examples that the reader of turns is trained on, made by the program that reads with it; and how often the
 //! built-in reader comes to what annotated turns come to.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ use lakeward_reading::reader::BuiltInPieces;
 use lakeward_reading::reader::annotated::{
     Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples, request_example,
 };
+use lakeward_reading::reader::annotated_pairs::turns_beside;
 
 /// Confidences below which the reader could say that it is unsure.
 const DOUBTS: [f64; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
@@ -108,6 +110,20 @@ fn for_each(
     options: &ReaderExamples,
     mut take: impl FnMut(&str, &Conversation, Option<&KnownTable<'_>>) -> Result<()>,
 ) -> Result<()> {
+    for (writer, file) in files(options)? {
+        for conversation in conversations_in(&file)? {
+            let table = match &conversation.table {
+                Some(id) => Some(known_table(lakeward.index(), id)?),
+                None => None,
+            };
+            take(&writer, &conversation, table.as_ref())?;
+        }
+    }
+    Ok(())
+}
+
+/// The writers that are asked for with their files, in order.
+fn files(options: &ReaderExamples) -> Result<Vec<(String, PathBuf)>> {
     let read = |error| Error::io("read", &options.labels, error);
     let mut files: Vec<_> = fs::read_dir(&options.labels)
         .map_err(read)?
@@ -117,18 +133,12 @@ fn for_each(
     files.sort();
     let writer_of = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     files.retain(|file| options.writer.is_empty() || options.writer.contains(&writer_of(file)));
-    for file in &files {
-        let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
-        let named = |error: Error| Error::Usage(format!("`{}`: {error}", file.display()));
-        for conversation in conversations(&text).map_err(named)? {
-            let table = match &conversation.table {
-                Some(id) => Some(known_table(lakeward.index(), id)?),
-                None => None,
-            };
-            take(&writer_of(file), &conversation, table.as_ref())?;
-        }
-    }
-    Ok(())
+    Ok(files.into_iter().map(|file| (writer_of(&file), file)).collect())
+}
+
+fn conversations_in(file: &Path) -> Result<Vec<Conversation>> {
+    let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
+    conversations(&text).map_err(|error| Error::Usage(format!("`{}`: {error}", file.display())))
 }
 
 /// How often the built-in reader comes to what the annotation comes to.
@@ -147,7 +157,37 @@ struct ReaderCheck {
     doubt: Vec<[f64; 3]>,
 }
 
+/// Prints turns beside tables that they are not about; the lake has a table for each made-up one, its name begins with that of the conversation and `--`.
+fn other_tables(lakeward: &Lakeward, options: &ReaderExamples) -> Result<Status> {
+    const DEPTH: usize = 50;
+    let failure = OnceCell::new();
+    let search = |text: &str| {
+        let conversation = |id: &str| id.split("--").next().unwrap_or_default().to_string();
+        match lakeward.search(text, DEPTH) {
+            Ok(found) => {
+                let found = found.into_inner().into_iter();
+                found.map(|answer| (conversation(&answer.table), answer.relevance.unwrap_or(0.0))).collect()
+            }
+            Err(error) => {
+                failure.get_or_init(|| error);
+                Vec::new()
+            }
+        }
+    };
+    for (writer, file) in files(options)? {
+        for pair in turns_beside(&conversations_in(&file)?, &search) {
+            let mut line = serde_json::to_value(pair).unwrap_or_default();
+            line["writer"] = writer.clone().into();
+            printer::json_line(&line)?;
+        }
+    }
+    failure.into_inner().map_or(Ok(Status::Done), Err)
+}
+
 fn check(json: bool, lakeward: &Lakeward, options: &ReaderExamples) -> Result<Status> {
+    if options.other_tables {
+        return other_tables(lakeward, options);
+    }
     let mut all: Vec<TurnCheck> = Vec::new();
     for_each(lakeward, options, |_, conversation, table| {
         all.extend(checked(conversation, table));

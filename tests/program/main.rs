@@ -33,6 +33,7 @@ mod learning;
 mod llm_server;
 mod notes;
 mod operations;
+mod other_table;
 mod papers;
 mod partners;
 mod places;

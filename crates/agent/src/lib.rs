@@ -17,6 +17,7 @@ mod known_columns;
 mod loop_search;
 pub mod model;
 mod model_reading;
+mod other_table;
 mod plan_edit;
 mod plan_reading;
 mod prediction;

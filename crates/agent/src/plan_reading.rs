@@ -22,7 +22,8 @@ use lakeward_core::text::{Stemmer, is_function_word, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, How, NotApplied, Reader, Role, Span, TableWish, TurnReading, assemble, schema_of, with_table,
+    Act, Assembly, Explained, How, NotApplied, Reader, Role, Span, TableWish, TurnReading, assemble, schema_of,
+    with_table,
 };
 use lakeward_search::Candidate;
 
@@ -45,6 +46,8 @@ pub(super) struct PlanReading {
     pub base: Plan,
     /// What it makes of that plan, tables aside.
     assembly: Assembly,
+    /// How much of it the columns explain.
+    pub explained: Explained,
     /// The plan after the turn, where a language model wrote it.
     written: Option<Written>,
 }
@@ -67,7 +70,7 @@ impl PlanReading {
     /// A turn as a model reads it over `base`.
     pub fn by_model(turn: TurnReading, base: Plan, written: Option<Written>) -> Self {
         let assembly = unchanged(&base);
-        Self { turn, stands: base.clone(), base, assembly, written }
+        Self { turn, stands: base.clone(), base, assembly, explained: Explained::default(), written }
     }
 
     /// The same turn with the plan that a model wrote for it.
@@ -84,6 +87,11 @@ impl PlanReading {
     /// Whether the turn only turns down what was asked for last.
     pub fn only_rejects(&self) -> bool {
         self.turn.acts == [Act::Reject] && !self.says_more()
+    }
+
+    /// Whether tables are wanted beside the one at hand.
+    pub fn wants_tables(&self) -> bool {
+        !self.assembly.tables.is_empty()
     }
 
     fn says_more(&self) -> bool {
@@ -126,7 +134,7 @@ impl Agent<'_> {
     ) -> Result<PlanReading> {
         let is_at_hand = session.plan().as_ref() == Some(&stands);
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
-        let (mut turn, mut assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        let (mut turn, mut assembly, mut explained) = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
         // What the rows at hand do not have, a table that is joined to them may.
         for (place, column) in self.columns_of_joined(&base, &assembly.not_applied, (text, at_hand))? {
@@ -134,18 +142,18 @@ impl Agent<'_> {
             if let Some(Step::Join(join)) = wider.relation.steps.get_mut(place) {
                 join.columns.push(column);
             }
-            let (with, made) = self.assembled(session, text, &wider, at_hand, &|_| ())?;
+            let (with, made, more) = self.assembled(session, text, &wider, at_hand, &|_| ())?;
             if made.not_applied.len() < assembly.not_applied.len() {
-                (base, turn, assembly) = (wider, with, made);
+                (base, turn, assembly, explained) = (wider, with, made, more);
             }
         }
-        let reading = PlanReading { turn, stands, base, assembly, written: None };
+        let reading = PlanReading { turn, stands, base, assembly, explained, written: None };
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
         let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
-        let (turn, assembly) = self.assembled(session, text, &base, at_hand, &|_| ())?;
-        Ok(PlanReading { turn, base, assembly, ..reading })
+        let (turn, assembly, explained) = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        Ok(PlanReading { turn, base, assembly, explained, ..reading })
     }
 
     /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
@@ -169,11 +177,11 @@ impl Agent<'_> {
         };
         let base = Plan::of(Input::Table(table.id.to_string()));
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
-        let (turn, assembly) = self.assembled(session, text, &base, None, &without_topic)?;
-        Ok(PlanReading { turn, stands: base.clone(), base, assembly, written: None })
+        let (turn, assembly, explained) = self.assembled(session, text, &base, None, &without_topic)?;
+        Ok(PlanReading { turn, stands: base.clone(), base, assembly, explained, written: None })
     }
 
-    /// The turn as it is read over a plan and then `corrected`, and what it makes of the plan.
+    /// The turn as it is read over a plan and then `corrected`, what it makes of the plan, and how much of it the columns explain.
     fn assembled(
         &self,
         session: &Session,
@@ -181,7 +189,7 @@ impl Agent<'_> {
         plan: &Plan,
         at_hand: Option<AtHand<'_>>,
         corrected: &dyn Fn(&mut TurnReading),
-    ) -> Result<(TurnReading, Assembly)> {
+    ) -> Result<(TurnReading, Assembly, Explained)> {
         let previous = session.latest().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
         let context = self.connected(session)?;
@@ -213,7 +221,8 @@ impl Agent<'_> {
             assembly = made.unwrap_or(assembly);
         }
         assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
-        Ok((turn, assembly))
+        let explained = Explained::of(&turn, &schema, &assembly);
+        Ok((turn, assembly, explained))
     }
 
     /// What the turn comes to, with the tables that it wants chosen among `partners`; nothing where it says nothing of the plan.

@@ -51,6 +51,8 @@ pub(super) struct Reading<'r> {
     pub(super) turned_down: Vec<String>,
     /// Whether a language model read it.
     pub(super) by_model: bool,
+    /// Whether it is taken to be about other data than the table at hand: a table that its words find.
+    pub(super) is_about_other: bool,
     /// What the analyst should know of how it was read.
     pub(super) notes: Vec<String>,
 }
@@ -88,6 +90,28 @@ impl Agent<'_> {
         request: &'r Request,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Reading<'r>> {
+        self.read_after(session, request, model, session.latest().map_or("", Turn::read))
+    }
+
+    /// Reads a request that is about other data than the table that the session works with; `session` is it without a table.
+    ///
+    /// # Errors
+    /// As [`Agent::turn`].
+    pub(super) fn read_about_other<'r>(&self, session: &Session, request: &'r Request) -> Result<Reading<'r>> {
+        let mut reading = self.read_after(session, request, None, "")?;
+        reading.words = reading.request.text.trim().to_string();
+        reading.signals.acts = vec![Act::New];
+        reading.is_about_other = true;
+        Ok(reading)
+    }
+
+    fn read_after<'r>(
+        &self,
+        session: &Session,
+        request: &'r Request,
+        model: Option<&LanguageModel<'_>>,
+        previous: &str,
+    ) -> Result<Reading<'r>> {
         let named = request.table.as_deref().map(|name| self.input(name)).transpose()?;
         let working = match named {
             Some(named) => Some(named),
@@ -120,10 +144,7 @@ impl Agent<'_> {
         };
         let turn = match &over {
             Some(over) => over.turn.clone(),
-            None if says => {
-                let previous = session.latest().map_or("", Turn::read);
-                Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
-            }
+            None if says => Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false),
             None => TurnReading::default(),
         };
         let mut signals = self.classified(session, text, answered.as_ref());
@@ -219,6 +240,7 @@ impl Agent<'_> {
             hidden,
             turned_down,
             by_model,
+            is_about_other: false,
             notes,
         })
     }

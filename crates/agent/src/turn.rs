@@ -72,11 +72,27 @@ impl Agent<'_> {
             return Ok(answer);
         }
         reading.turned_down.iter().for_each(|id| session.reject(id));
+        let before = match (&reading.over, &request.table) {
+            (None, None) if reading.answered.is_none() => self.over_answer(session, &request.text)?,
+            _ => None,
+        };
+        let is_about_other = match before.as_ref().or(reading.over.as_ref()) {
+            Some(over) if request.table.is_none() && !reading.by_model => {
+                self.is_about_other(session, &reading, over)?
+            }
+            _ => false,
+        };
+        let anew = is_about_other.then(|| session.without_table());
+        let reading = match &anew {
+            Some(anew) => self.read_about_other(anew, request)?,
+            None => reading,
+        };
+        let before = anew.as_ref().unwrap_or(session);
         // Where the plan is written nothing is left to be found by a model.
         let searching = model.filter(|_| !reading.over.as_ref().is_some_and(PlanReading::is_settled));
-        let found = self.find(session, &reading, searching, runs)?;
-        let weighed = self.weigh_found(session, &reading, &found, searching)?;
-        let recommendation = self.recommend(session, &reading, &found, &weighed, model)?;
+        let found = self.find(before, &reading, searching, runs)?;
+        let weighed = self.weigh_found(before, &reading, &found, searching)?;
+        let recommendation = self.recommend(before, &reading, &found, &weighed, model)?;
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         let Found { records, by_loop, .. } = found;
         let retrieval = records.map(|records| records.logged(session.next_turn(), recommendation.tables.len()));
@@ -161,24 +177,15 @@ impl Agent<'_> {
         let partners = weighed.partners();
         let text = reading.request.text.as_str();
         // The best table stands for one at hand; what cannot be read of it proposes nothing.
-        let over_best = match (&reading.over, &base) {
-            (None, Some(base)) if !text.trim().is_empty() && reading.answered.is_none() => {
-                let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
-                let read = match asked {
-                    Some(model) => self.read_by_model(model, session, text, Some(&base.plan), None)?,
-                    None => None,
-                };
-                match read {
-                    Some(read) => Some(PlanReading::by_model(read.turn, base.plan.clone(), read.written)),
-                    None => {
-                        let topic = topic_words(&signals.demands).collect::<Vec<_>>().join(" ");
-                        self.read_over_found(session, text, base.entry, &topic).ok()
-                    }
-                }
+        let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
+        let by_model = match (&weighed.over_first, &base, asked) {
+            (Some(_), Some(base), Some(model)) => {
+                let read = self.read_by_model(model, session, text, Some(&base.plan), None)?;
+                read.map(|read| PlanReading::by_model(read.turn, base.plan.clone(), read.written))
             }
             _ => None,
         };
-        let over = reading.over.as_ref().or(over_best.as_ref());
+        let over = reading.over.as_ref().or(by_model.as_ref()).or(weighed.over_first.as_ref());
         let unclear = working.is_some() && over.is_some_and(PlanReading::is_unclear);
         let wanted = self.columns_to_add(&reading.wanted_columns, base_query);
         let at_grain = match base_query.filter(|_| signals.operation.label == OperationKind::Join) {
@@ -205,10 +212,14 @@ impl Agent<'_> {
             None => None,
         };
         let lost = wish.as_ref().is_some_and(|wish| !wish.not_applied.is_empty());
-        let wished = match (over, wish) {
+        let mut wished = match (over, wish) {
             (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
             _ => None,
         };
+        if let (Some(wished), Some(base)) = (wished.as_mut().filter(|_| reading.is_about_other), &base) {
+            let what = format!("it is taken to be about `{}` and not about the table before", base.entry.id);
+            wished.preconditions.insert(0, next_operations::unmet(what));
+        }
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
         // nothing where the request is too vague.
         let kind = &signals.operation;

@@ -6,6 +6,7 @@ use super::Agent;
 use super::catalogue_demands;
 use super::found::{DEPTH, Found};
 use super::model;
+use super::plan_reading::PlanReading;
 use super::reading::{Reading, without_clarify};
 use super::scored::{Scored, best_table, lists};
 use super::trace::RankedList;
@@ -36,6 +37,8 @@ pub(super) struct Weighed {
     pub(super) scored: Vec<Scored>,
     /// Without a working table, where a join or union may be meant, or columns are wanted that the best table has not: the best table, and what goes with it.
     pub(super) pair: Option<(QueryTable, Vec<Scored>)>,
+    /// The turn as it is read over the first table, where none is at hand.
+    pub(super) over_first: Option<PlanReading>,
     /// The orders that led to the answer.
     pub(super) lists: Vec<RankedList>,
 }
@@ -66,9 +69,11 @@ impl Agent<'_> {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
             scored = self.reordered(scored, &order);
         }
+        let is_read = reading.query.is_none() && reading.answered.is_none() && !reading.request.text.trim().is_empty();
+        let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
         let pair = if reading.query.is_some() { None } else { self.pair(session, reading, found, &scored)? };
-        Ok(Weighed { spec, scored, pair, lists })
+        Ok(Weighed { spec, scored, pair, over_first, lists })
     }
 
     /// The first candidates in the model's order.

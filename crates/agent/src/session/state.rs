@@ -55,6 +55,13 @@ impl Session {
         table.is_none() && accepted.is_empty() && rejected.is_empty() && turns.is_empty() && steps.is_empty()
     }
 
+    /// The session with its turns and what was turned down, and with neither a table at hand nor demands.
+    pub(crate) fn without_table(&self) -> Self {
+        let kept =
+            Self { turns: self.turns.clone(), rejected: self.rejected.clone(), ..Self::new(&*self.id, &*self.lake) };
+        Self { retrievals: self.retrievals.clone(), ..kept }
+    }
+
     /// The latest turn.
     pub fn latest(&self) -> Option<&Turn> {
         self.turns.last()

@@ -390,7 +390,7 @@ impl Conversation {
 }
 
 impl LabelledTurn<'_> {
-    fn previous(&self) -> &str {
+    pub(super) fn previous(&self) -> &str {
         self.earlier.last().map_or("", |turn| turn.text.as_str())
     }
 }

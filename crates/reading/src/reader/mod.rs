@@ -5,8 +5,10 @@
 //! the weights, which annotated turns (`labels/turns`) train, and closed forms (numbers, dates) in a small grammar.
 
 pub mod annotated;
+pub mod annotated_pairs;
 mod assemble;
 mod demands;
+mod explained;
 mod grounding;
 mod input;
 mod layout;
@@ -20,6 +22,7 @@ mod words;
 
 pub use assemble::{Assembly, NotApplied, TableWish, assemble, with_table};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
+pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};
 pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};

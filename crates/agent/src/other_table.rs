@@ -1,0 +1,68 @@
+//! Turns about another table than the one at hand: the turn is read over those that its words find, and what their columns explain of it decides.
+
+use super::Agent;
+use super::plan_reading::PlanReading;
+use super::reading::Reading;
+use super::scored::{Scored, best_table};
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::request::{Act, Input, topic_words};
+use lakeward_reading::reader::FoundBeside;
+
+/// From this probability on a turn is taken to be about another table.
+const SURELY_OTHER: f64 = 0.7;
+/// Tables found that are read over.
+const READ: usize = 3;
+
+impl Agent<'_> {
+    /// Whether a turn is about another table of the lake than the one at hand, over which it was read as `over`: one that its words alone find, and whose
+    /// columns explain much more of them. What the table at hand explains is about it: tables of a lake are alike. What corrects, takes back
+    /// or asks is never about another one, and what combines tables is about both.
+    ///
+    /// # Errors
+    /// Whatever the index and the heads of tables report.
+    pub(super) fn is_about_other(&self, session: &Session, reading: &Reading<'_>, over: &PlanReading) -> Result<bool> {
+        let text = reading.request.text.as_str();
+        let goes_on = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
+        if goes_on || over.explained.is_whole() || over.wants_tables() || reading.signals.operation.label.combines() {
+            return Ok(false);
+        }
+        let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
+        let Some(found) = self.searched(text)? else { return Ok(false) };
+        let (own, others): (Vec<_>, Vec<_>) = found.answers.into_iter().partition(|answer| at_hand(&answer.table));
+        let own = own.iter().filter_map(|answer| answer.relevance).fold(0.0, f64::max);
+        for (rank, answer) in others.into_iter().take(READ).enumerate() {
+            let dataset = self.index.dataset(self.index.find(&answer.table)?)?;
+            let Some(table) = dataset.table() else { continue };
+            let Ok(other) = self.read_over_found(session, text, table, "") else { continue };
+            let found = FoundBeside { rank, relevance: answer.relevance.unwrap_or(0.0), own_relevance: own };
+            if over.explained.other_is_meant(&over.turn, other.explained, found) >= SURELY_OTHER {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A turn without a table at hand as it is read over the table that the turn before found, where that found tables of the lake.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub(super) fn over_answer(&self, session: &Session, text: &str) -> Result<Option<PlanReading>> {
+        let Some(id) = session.latest().and_then(|turn| turn.tables.first()) else { return Ok(None) };
+        let Some(table) = self.index.get(id)? else { return Ok(None) };
+        let dataset = self.index.dataset(table)?;
+        Ok(dataset.table().and_then(|table| self.read_over_found(session, text, table, "").ok()))
+    }
+
+    /// The turn as it is read over the best table of the lake, where none is at hand; none where that cannot be read.
+    pub(super) fn over_first(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        scored: &[Scored],
+    ) -> Option<PlanReading> {
+        let topic = topic_words(&reading.signals.demands).collect::<Vec<_>>().join(" ");
+        let table = best_table(scored)?.candidate.dataset.table()?;
+        self.read_over_found(session, &reading.request.text, table, &topic).ok()
+    }
+}

@@ -1,0 +1,92 @@
+//! Turns about another table than the one at hand: they leave it, tell so, and the conversation goes on from there.
+
+use std::fmt::Write;
+use std::fs;
+
+use lakeward::{Lakeward, Place};
+use lakeward_agent::Request;
+use lakeward_agent::recommend::RankedOperation;
+use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
+use lakeward_core::request::Input;
+use lakeward_index::build::BuildOptions;
+
+/// Shifts of a climbing hall, what happened there, and what it burns.
+fn lake() -> (tempfile::TempDir, Lakeward) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut shifts = "work_date,employee,duty,hours\n".to_string();
+    let mut incidents = "happened_on,sector,kind,severity\n".to_string();
+    let mut energy = "month,kwh_heating,m3_water\n".to_string();
+    for day in 0..90 {
+        let duty = ["desk", "coach", "setter"][day % 3];
+        writeln!(shifts, "2024-{:02}-{:02},Person {},{duty},{}", day / 28 + 1, day % 28 + 1, day % 11, 4 + day % 5)
+            .expect("text");
+        let (sector, kind) = (["Cave", "Tower", "Slab"][day % 3], ["sprain", "cut", "bruise"][day % 4 % 3]);
+        writeln!(
+            incidents,
+            "2024-{:02}-{:02},{sector},{kind},{}",
+            day / 28 + 1,
+            day % 28 + 1,
+            ["low", "severe"][day % 2]
+        )
+        .expect("text");
+    }
+    for month in 1..=12 {
+        writeln!(energy, "2024-{month:02},{},{}", 5_000 + 311 * month, 100 + 7 * month).expect("text");
+    }
+    for (name, text) in [("shifts", shifts), ("incidents", incidents), ("energy", energy)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
+    }
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    (folder, lakeward)
+}
+
+/// The first operation of a turn, what it starts from, and what speaks against it.
+fn say(
+    lakeward: &Lakeward,
+    session: &mut Session,
+    text: &str,
+    table: Option<&str>,
+) -> (RankedOperation, Input, String) {
+    let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+    let answer = lakeward.ask(session, &request).expect("an answer").0.into_inner();
+    let first = answer.operations.first().expect("an operation").clone();
+    let source = first.runnable.as_ref().unwrap_or_else(|| panic!("{text}: {first:?}")).relation.source.clone();
+    let against = first.preconditions.iter().filter(|condition| !condition.met).map(|condition| condition.what.clone());
+    let against = against.collect::<Vec<_>>().join("; ");
+    (first, source, against)
+}
+
+#[test]
+fn a_question_about_another_table_leaves_the_one_at_hand() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let at = |table: &str| Input::Table(table.to_string());
+    let (_, source, _) = say(&lakeward, &mut session, "how many hours did each employee work", Some("shifts"));
+    assert_eq!(source, at("shifts"));
+    // What goes on stays, whatever other tables have columns of the same kind.
+    for text in ["only the coaches", "per month instead"] {
+        let (_, source, against) = say(&lakeward, &mut session, text, None);
+        assert_eq!(source, at("shifts"), "{text}");
+        assert!(!against.contains("taken to be about"), "{text}: {against}");
+    }
+    let (first, source, against) = say(&lakeward, &mut session, "number of incidents in each sector by severity", None);
+    assert_eq!(source, at("incidents"), "{}", first.reason);
+    assert!(against.contains("it is taken to be about `incidents` and not about the table before"), "{against}");
+    // It is what the next turn goes on from, and the demands of the table before are gone.
+    let (first, source, _) = say(&lakeward, &mut session, "only the severe ones", None);
+    assert_eq!(source, at("incidents"), "{}", first.reason);
+    assert!(first.reason.contains("severe"), "{}", first.reason);
+}
+
+#[test]
+fn without_a_table_at_hand_another_question_begins_anew() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let (_, source, _) = say(&lakeward, &mut session, "total hours of the shifts for each duty", None);
+    assert_eq!(source, Input::Table("shifts".into()));
+    let (_, source, _) = say(&lakeward, &mut session, "number of incidents in each sector by severity", None);
+    assert_eq!(source, Input::Table("incidents".into()));
+    assert!(session.demands.iter().all(|demand| demand.turn == 2), "{:?}", session.demands);
+}
