@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::answer::bar;
 use super::fault::Fault;
 use super::layout::{Visitor, grid, page as whole, phrase, text};
-use crate::messages::{count, say};
+use crate::messages::{count, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::{App, READ};
 use crate::service::http::chart::histogram;
@@ -188,7 +188,7 @@ fn columns(columns: &[ColumnProfile], sample: &Sample) -> Markup {
                     @for column in columns.iter().take(COLUMNS) {
                         tr {
                             th scope="row" { (text(&column.name)) }
-                            td { (label(&column.logical)) @if let Some(semantic) = &column.semantic { ", " (label(semantic)) } }
+                            td { (name(&label(&column.logical))) @if let Some(semantic) = &column.semantic { ", " (name(&label(semantic))) } }
                             td.number { (column.distinct) }
                             td.number { (column.missing) }
                             td { @if let (Some(min), Some(max)) = (&column.min, &column.max) { (text(min)) " – " (text(max)) } }
