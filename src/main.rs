@@ -1,6 +1,7 @@
 //! The `lakeward` command: parse, run, exit code; nothing else.
 
 mod cli;
+mod messages;
 mod service;
 
 use std::process::ExitCode;

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::messages::Language;
 use lakeward_agent::feature_table::Aggregate;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::tune::Ranker;
@@ -690,6 +691,9 @@ pub struct ReplCommand {
     /// Write a trace of every turn to this folder.
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
+    /// Language of messages; by default that of LC_ALL, LC_MESSAGES or LANG.
+    #[arg(long, value_enum, env = "LAKEWARD_LANGUAGE")]
+    pub language: Option<Language>,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
+use crate::messages::{self, fill, said, say};
 use lakeward::documents::{ErrorDocument, FeatureDocument, NoteList};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::{counted, shown};
@@ -59,17 +60,17 @@ pub fn narrate(text: &str) {
 
 /// One line on stdout.
 pub fn line(text: &str) {
-    out(text);
+    out(&said(text));
 }
 
 /// One line on stdout, made safe to show.
 pub fn safe_line(text: &str) {
-    out(&shown(text, LINE_WIDTH));
+    out(&shown(&said(text), LINE_WIDTH));
 }
 
 /// One important line on stderr, printed even with `--quiet`.
 pub fn note(text: &str) {
-    narrate(&shown(text, LINE_WIDTH));
+    narrate(&shown(&said(text), LINE_WIDTH));
 }
 
 /// Whole lines of CSV or JSON on stdout: byte for byte into a file or pipe, made safe to show on a terminal.
@@ -133,9 +134,9 @@ pub fn error(error: &Error, as_json: bool) {
         return;
     }
     let ErrorDocument { error: text, hint, .. } = document;
-    narrate(&format!("error: {}", shown(&text, 2000)));
+    narrate(&format!("{}: {}", say("error"), shown(&said(&text), 2000)));
     if let Some(hint) = hint {
-        narrate(&format!("hint: {}", shown(&hint, 2000)));
+        narrate(&format!("{}: {}", say("hint"), shown(&said(&hint), 2000)));
     }
 }
 
@@ -159,17 +160,18 @@ fn right_align(table: &mut Table, columns: &[usize]) {
 
 /// Says before the nearest tables that none of them seems to be what is asked for.
 pub fn nothing_found() {
-    out("nothing in this lake seems to answer that; the nearest it has:");
+    out(say("nothing in this lake seems to answer that; the nearest it has:"));
     out("");
 }
 
 /// Elapsed time and the next step, on stderr.
 pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
+    let elapsed = format!("{elapsed_ms:.0}");
     if count == 0 {
-        narrate(&format!("nothing suitable found ({elapsed_ms:.0} ms)"));
+        narrate(&fill("nothing suitable found ({} ms)", &[&elapsed]));
     } else {
-        let answers = if count == 1 { "answer" } else { "answers" };
-        narrate(&format!("{count} {answers} in {elapsed_ms:.0} ms; {next}"));
+        let answers = messages::count(count as u64, "answer");
+        narrate(&fill("{} in {} ms; {}", &[&answers, &elapsed, &said(next)]));
     }
 }
 

@@ -27,6 +27,7 @@ pub fn run(arguments: &Arguments, command: &ServeCommand) -> Result<Status> {
         token_file: command.token_file.clone(),
         hosts: command.host.clone(),
         queries: !command.no_query,
+        language: command.language,
     };
     let (quiet, all) = (arguments.quiet, command.log_requests);
     let log = Box::new(move |line: &str, status: u16| {

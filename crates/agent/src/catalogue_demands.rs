@@ -69,7 +69,7 @@ impl Agent<'_> {
         let replaces = reading.has(Act::Correct) || reading.has(Act::Retract);
         told_apart(&mut after, text, turn, replaces);
         joined(&mut after.demands, text, turn);
-        self.ground(&mut after.demands, turn)?;
+        self.ground(&mut after.demands, session)?;
         parted(&mut after, text, turn, &|role, things| self.have_together(role, things))?;
         Ok(after)
     }
@@ -92,9 +92,10 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
-    pub(super) fn merged_values(&self, demands: &[Demand], turn: usize) -> Result<Vec<String>> {
+    pub(super) fn merged_values(&self, demands: &[Demand], session: &Session) -> Result<Vec<String>> {
         let mut notes = Vec::new();
-        for demand in demands.iter().filter(|demand| demand.turn == turn) {
+        let is_new = |demand: &&Demand| demand.turn == session.next_turn() && !session.demands.contains(demand);
+        for demand in demands.iter().filter(is_new) {
             let Demanded::Values(things) = &demand.value else { continue };
             let says_or = lower_words(&demand.said).any(|word| word == "or");
             for thing in things.iter().filter(|thing| thing.len() > 1 && !says_or) {
@@ -117,7 +118,7 @@ impl Agent<'_> {
     pub(super) fn demands_written(&self, session: &Session, wanted: &[Demand]) -> Result<Revised> {
         let mut demands = wanted.to_vec();
         let gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
-        self.ground(&mut demands, session.next_turn())?;
+        self.ground(&mut demands, session)?;
         Ok(Revised { demands, gone, not_found: Vec::new() })
     }
 
@@ -130,13 +131,15 @@ impl Agent<'_> {
         let (gone, mut demands): (Vec<Demand>, Vec<Demand>) =
             session.demands.iter().cloned().partition(|known| known.role == wanted.role && !known.avoid);
         demands.push(wanted);
+        self.ground(&mut demands, session)?;
         Ok(Revised { demands, gone, not_found: Vec::new() })
     }
 
-    /// The demands of this turn in the values that the catalogue has.
-    fn ground(&self, demands: &mut Vec<Demand>, turn: usize) -> Result<()> {
+    /// The demands of this turn in the values that the catalogue has, and all that mean the same. One that was set by a command is as it was set.
+    fn ground(&self, demands: &mut Vec<Demand>, session: &Session) -> Result<()> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(()) };
-        for demand in demands.iter_mut().filter(|demand| demand.turn == turn) {
+        let is_new = |demand: &&mut Demand| demand.turn == session.next_turn() && !session.demands.contains(demand);
+        for demand in demands.iter_mut().filter(is_new) {
             *demand = vocabulary.grounded(demand.clone());
             if let Demanded::Values(things) = &mut demand.value {
                 for thing in things {

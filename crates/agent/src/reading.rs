@@ -197,7 +197,7 @@ impl Agent<'_> {
                     .iter()
                     .map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")),
             );
-            notes.extend(self.merged_values(&after.demands, session.next_turn())?);
+            notes.extend(self.merged_values(&after.demands, session)?);
             (signals.demands, signals.gone) = (after.demands, after.gone);
             let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));

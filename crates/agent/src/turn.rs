@@ -237,7 +237,7 @@ impl Agent<'_> {
         let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
         let records =
             scored.iter().map(|scored| &scored.candidate.dataset).filter(|dataset| are_records && dataset.is_record());
-        let narrowings = Narrowing::of(records);
+        let narrowings = Narrowing::of(records, self.index.facets()?);
         let mut question =
             question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation, &narrowings);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {

@@ -19,6 +19,7 @@ pub mod lakeward_system;
 pub mod late;
 pub mod layout;
 pub mod left_out;
+pub mod llm_rag;
 pub mod metrics;
 pub mod model_check;
 pub mod model_gain;

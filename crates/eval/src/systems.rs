@@ -11,6 +11,7 @@ use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward_system::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::late::{LateOrder, LateSystem};
+use super::llm_rag::{self, LlmRag};
 use super::system::{Ranked, System};
 use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
@@ -147,7 +148,7 @@ impl<'a> Systems<'a> {
     }
 
     fn check(&self, name: &str, ablations: &[String]) -> Result<()> {
-        let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS];
+        let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS, llm_rag::NAME];
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
         known.extend(Variant::ALL.iter().map(|variant| variant.name()));
         known.extend(LateOrder::ALL.iter().map(|order| order.name()));
@@ -191,6 +192,14 @@ impl<'a> Systems<'a> {
         if name == LAST_TURN {
             let Made { system, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
             return Ok(Made { system: Box::new(LastTurn(system)), index_ms, problems });
+        }
+        if name == llm_rag::NAME {
+            let (Some(corpus), Some(model)) = (&self.corpus, self.model) else {
+                let what = "`llm-rag` needs `--llm` with a model, and a benchmark of records: `corpus.jsonl`";
+                return Err(Error::Usage(what.into()));
+            };
+            let Made { system, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
+            return Ok(Made { system: Box::new(LlmRag::new(system, corpus, model)?), index_ms, problems });
         }
         if let Some(variant) = Variant::named(name) {
             return self.variant(variant, None, monitor);

@@ -46,6 +46,12 @@ impl TableSet {
         self.bits.len() * 64
     }
 
+    /// The positions of the tables of one segment, and some behind them that no table has; none for a segment of another snapshot.
+    pub fn places_of(&self, segment: u32) -> Range<usize> {
+        let words = self.words_of(segment);
+        words.start * 64..words.end * 64
+    }
+
     /// Adds a table; a table of another snapshot is ignored.
     #[inline]
     pub fn insert(&mut self, table: TableRef) {
@@ -62,6 +68,14 @@ impl TableSet {
             if let Some(word) = bits.get_mut(*table as usize / 64) {
                 *word |= 1 << (table % 64);
             }
+        }
+    }
+
+    /// Adds the tables of one segment that have what is asked for by `values`, one for each table from the first on.
+    pub fn insert_where<T>(&mut self, segment: u32, values: &[T], has: impl Fn(&T) -> bool) {
+        let words = self.words_of(segment);
+        for (word, values) in self.bits[words].iter_mut().zip(values.chunks(64)) {
+            *word |= values.iter().enumerate().fold(0, |bits, (bit, value)| bits | u64::from(has(value)) << bit);
         }
     }
 
@@ -197,5 +211,8 @@ mod tests {
         set.insert_numbers(9, &[1]);
         assert_eq!(set.numbers(0).collect::<Vec<_>>(), [3, 64, 69]);
         assert_eq!([0, 1, 2, 9].map(|segment| set.len_in(segment)), [3, 0, 1, 0]);
+        set.insert_where(0, &(0..70).collect::<Vec<_>>(), |table| table % 23 == 0);
+        assert_eq!(set.numbers(0).collect::<Vec<_>>(), [0, 3, 23, 46, 64, 69]);
+        assert_eq!([0, 1, 2, 9].map(|segment| set.places_of(segment)), [0..128, 128..128, 128..192, 0..0]);
     }
 }

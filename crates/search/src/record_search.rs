@@ -13,6 +13,7 @@
 //! filter, not filtered after, so none is lost. Weights have wide plateaus: stated .6–1, inferred .2–.8, title 1–4, meaning .15–.3. Where records
 //! have vectors of what they are about, the cosine is theirs and weighs 10 (7–14) and said 4 (2–6).
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +21,11 @@ use super::late::{self, LateQuery};
 use super::text_search::text_encoder;
 use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
-use lakeward_core::error::Result;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{lower_words, on_one_line};
-use lakeward_index::lexical::{Boosts, LexicalField, WordScore};
+use lakeward_index::lexical::{Boosts, LexicalField, WordScore, WordSum};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{LakeIndex, TableRef, TableSet};
@@ -142,8 +143,9 @@ pub struct RecordAnswers {
 pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_>) -> Result<RecordAnswers> {
     let weights = &query.weights.records;
     let known = query.demands.iter().filter(|demand| demand.value != Demanded::Said);
+    let known: Vec<&Demand> = known.take(MOST_DEMANDS).collect();
     let checks: Vec<Check<'_>> =
-        known.take(MOST_DEMANDS).map(|demand| Check::of(index, demand, weights)).collect::<Result<_>>()?;
+        known.par_iter().map(|demand| Check::of(index, demand, weights)).collect::<Result<_>>()?;
     let facets = index.facets()?;
     let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
     for id in query.among.unwrap_or_default() {
@@ -243,14 +245,14 @@ impl Ranking<'_> {
             weight: weights.title,
         };
         let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 };
-        let scored = |texts: &[(&str, f32)], ways: &[WordScore]| -> Result<(Vec<f32>, f32)> {
-            let mut scores = vec![0.0; reached.capacity()];
-            self.index.lexical().add_scores_among(texts, ways, reached, &mut scores)?;
+        let sums = [WordSum { texts: &read, ways: &[title, whole] }, WordSum { texts: &said, ways: &[whole] }];
+        let scores = self.index.lexical().scores_among(&sums, reached)?;
+        let most = |scores: &[f32]| {
             let most = scores.iter().copied().fold(0.0, f32::max);
-            Ok((scores, if most > 0.0 { most } else { f32::INFINITY }))
+            if most > 0.0 { most } else { f32::INFINITY }
         };
-        let (mut words, most_read) = scored(&read, &[title, whole])?;
-        let (said, most_said) = scored(&said, &[whole])?;
+        let [mut words, said]: [Vec<f32>; 2] = scores.try_into().map_err(|_| Error::Internal("two sums".into()))?;
+        let (most_read, most_said) = (most(&words), most(&said));
         let all = 1.0 + said_weight;
         words.iter_mut().zip(said).for_each(|(word, said)| {
             *word = (*word / most_read + said_weight * said / most_said) / all;

@@ -732,16 +732,16 @@ pub fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result
 fn nearest<'i>(
     index: &'i LakeIndex,
     depth: usize,
-    set: impl Fn(&'i Segment) -> Option<&'i VectorSet>,
+    set: impl Fn(&'i Segment) -> Option<&'i VectorSet> + Sync,
     vector: &[f32],
 ) -> Result<Vec<(TableRef, f32)>> {
-    let mut nearest = Vec::new();
-    for (place, segment) in index.segments().iter().enumerate() {
-        let Some(vectors) = set(segment) else { continue };
-        let live = |table: u32| segment.is_live(table);
-        let found = vectors.search(vector, depth, Some(&live))?;
-        nearest.extend(found.into_iter().map(|(table, cosine)| (TableRef { segment: place as u32, table }, cosine)));
-    }
+    let of_segment = |(place, segment): (usize, &'i Segment)| -> Result<Vec<(TableRef, f32)>> {
+        let Some(vectors) = set(segment) else { return Ok(Vec::new()) };
+        let found = vectors.search(vector, depth, Some(&|table| segment.is_live(table)))?;
+        Ok(found.into_iter().map(|(table, cosine)| (TableRef { segment: place as u32, table }, cosine)).collect())
+    };
+    let by_segment: Vec<_> = index.segments().par_iter().enumerate().map(of_segment).collect::<Result<_>>()?;
+    let mut nearest = by_segment.concat();
     nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     nearest.truncate(depth);
     Ok(nearest)

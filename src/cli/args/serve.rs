@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::messages::Language;
+
 #[derive(Debug, Args)]
 pub struct ServeCommand {
     /// Where to listen; port 0 chooses a free one. An address that others reach needs `--token-file`.
@@ -20,6 +22,9 @@ pub struct ServeCommand {
     /// Leave out the agents' tool that runs SQL queries.
     #[arg(long)]
     pub no_query: bool,
+    /// Language of the page; by default the one that the browser prefers.
+    #[arg(long, value_enum, env = "LAKEWARD_LANGUAGE")]
+    pub language: Option<Language>,
     /// Print a line for every request; by default only for those that are refused or fail.
     #[arg(long)]
     pub log_requests: bool,

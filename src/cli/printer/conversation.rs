@@ -1,9 +1,10 @@
 //! Output of conversations: explanations of an answer, sessions.
 
 use super::{list, narrate, out, right_align};
+use crate::messages::{self, count, demand_line, fill, said, say, understood};
 use lakeward::documents::ModelCost;
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::transcript::{demand_line, input_name, understood};
+use lakeward_agent::session::transcript::input_name;
 use lakeward_agent::session::{Choice, Session, SessionState, SessionSummary, Step};
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
@@ -83,8 +84,8 @@ pub fn session(session: &Session) {
 
 /// The state that the next answer depends on: working table, demands with the turn that set each, choices, steps.
 pub fn memory(session: &Session) {
-    let working = session.working().map_or("none; `/use TABLE` sets one".into(), |input| name(&input));
-    out(&format!("working table: {working}"));
+    let working = session.working().map_or(say("none; `/use TABLE` sets one").into(), |input| name(&input));
+    out(&fill("working table: {}", &[&working]));
     demands(session);
     choices("accepted", &session.accepted);
     choices("rejected", &session.rejected);
@@ -96,37 +97,38 @@ pub fn memory(session: &Session) {
 /// What is wanted of datasets, each demand with the turn that set it, and what was found.
 fn demands(session: &Session) {
     if session.demands.is_empty() {
-        out("wanted: nothing yet");
+        out(say("wanted: nothing yet"));
     } else {
-        out("wanted:");
+        out(say("wanted:"));
     }
     for demand in &session.demands {
-        let filters = if demand.is_held_to() { ", filters" } else { "" };
-        out(&format!("  {}  (turn {}{filters})", shown(&demand_line(demand), 300), demand.turn));
+        let (line, turn) = (shown(&demand_line(demand), 300), demand.turn.to_string());
+        let form = if demand.is_held_to() { "  {}  (turn {}, filters)" } else { "  {}  (turn {})" };
+        out(&fill(form, &[&line, &turn]));
     }
     if let Some(latest) = session.retrievals.last() {
-        let (turn, met) = (latest.turn, counted(latest.met as u64, "record"));
-        out(&format!("found in turn {turn}: {met} matching all stated demands"));
+        let (turn, met) = (latest.turn.to_string(), count(latest.met as u64, "record"));
+        out(&fill("found in turn {}: {} matching all stated demands", &[&turn, &met]));
     }
 }
 
 fn choices(what: &str, choices: &[Choice]) {
     for choice in choices {
-        out(&format!("{what}: {}  (turn {})", shown(&choice.table, 200), choice.turn));
+        out(&said(&format!("{what}: {}  (turn {})", shown(&choice.table, 200), choice.turn)));
     }
 }
 
 /// A step in one line.
 pub fn step_line(step: &Step) -> String {
     let inputs: Vec<String> = step.plan.inputs().into_iter().map(name).collect();
-    let undone = if step.undone { ", undone" } else { "" };
-    let (number, kind, columns) = (step.number, step.plan.kind().name(), step.columns.len());
-    let size = format!("{}, {}", counted(step.rows, "row"), counted(columns as u64, "column"));
-    format!("step {number}: {kind} of {}: {size}{undone}", inputs.join(", "))
+    let (number, kind) = (step.number.to_string(), say(step.plan.kind().name()));
+    let (rows, columns) = (count(step.rows, "row"), count(step.columns.len() as u64, "column"));
+    let line = fill("step {}: {} of {}: {}, {}", &[&number, kind, &inputs.join(", "), &rows, &columns]);
+    if step.undone { line + say(", undone") } else { line }
 }
 
 fn name(input: &Input) -> String {
-    shown(&input_name(input), 200)
+    shown(&said(&input_name(input)), 200)
 }
 
 /// `2026-11-22T05:46:38.123Z` as `2026-11-22 05:46`.
@@ -139,13 +141,17 @@ pub fn why_answer(answer: &Recommendation) {
     let Recommendation { signals, spec, .. } = answer;
     let percent = |probability: f64| format!("{:.0} %", probability * 100.0);
     let kinds: Vec<String> =
-        signals.operation.all.iter().map(|(kind, p)| format!("{} {}", kind.name(), percent(*p))).collect();
-    let intentions: Vec<String> =
-        signals.intention.all.iter().map(|(intention, p)| format!("{} {}", intention.name(), percent(*p))).collect();
-    out(&format!("operation: {}", kinds.join(", ")));
-    out(&format!("intention: {}", intentions.join(", ")));
+        signals.operation.all.iter().map(|(kind, p)| format!("{} {}", say(kind.name()), percent(*p))).collect();
+    let intentions: Vec<String> = signals
+        .intention
+        .all
+        .iter()
+        .map(|(intention, p)| format!("{} {}", say(intention.name()), percent(*p)))
+        .collect();
+    out(&fill("operation: {}", &[&kinds.join(", ")]));
+    out(&fill("intention: {}", &[&intentions.join(", ")]));
     for demand in &signals.demands {
-        out(&format!("wanted: {}  (turn {})", shown(&demand_line(demand), 300), demand.turn));
+        out(&fill("wanted: {}  (turn {})", &[&shown(&demand_line(demand), 300), &demand.turn.to_string()]));
     }
     let [granularity, richness, compatibility] =
         [super::name_of(spec.granularity), super::name_of(spec.richness), super::name_of(spec.compatibility)];
@@ -157,7 +163,7 @@ pub fn why_answer(answer: &Recommendation) {
 pub fn commands<'a>(commands: impl Iterator<Item = (&'a str, &'a str, &'a str)>) {
     let mut table = list();
     commands.for_each(|(name, arguments, does)| {
-        table.add_row([format!("{name} {arguments}"), does.to_string()]);
+        table.add_row([format!("{name} {arguments}"), messages::name(does)]);
     });
     out(&table.trim_fmt());
 }

@@ -1,6 +1,7 @@
 //! Lists of answers, with the columns that their type declares, or each answer's name with its evidence below.
 
 use super::{list, out, right_align};
+use crate::messages::{name, said, say};
 use lakeward_core::listing::{ListCell, ListColumn, Listed};
 use lakeward_core::text::shown;
 
@@ -45,13 +46,22 @@ pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], numbered: bool) {
     }
     let mut table = list();
     let number = |text: String| numbered.then_some(text).into_iter();
-    table.set_header(number("#".into()).chain(columns.iter().map(|column| column.head.into())));
+    table.set_header(number("#".into()).chain(columns.iter().map(|column| say(column.head).into())));
     for (place, answer) in answers.iter().enumerate() {
-        table.add_row(number((place + 1).to_string()).chain(columns.iter().map(|column| column.cell.text(answer))));
+        table.add_row(number((place + 1).to_string()).chain(columns.iter().map(|column| text_of(column, answer))));
     }
     let shift = usize::from(numbered);
     let numbers = columns.iter().enumerate().filter(|(_, column)| column.cell.is_number());
     let right: Vec<usize> = (0..shift).chain(numbers.map(|(place, _)| place + shift)).collect();
     right_align(&mut table, &right);
     out(&table.trim_fmt());
+}
+
+/// A cell; reasons are sentences of an answer, and what a table is for is a message.
+fn text_of<A>(column: &ListColumn<A>, answer: &A) -> String {
+    match column.cell {
+        ListCell::Text(most, text) if column.head == "why" => shown(&said(&text(answer)), most),
+        ListCell::Text(_, text) if column.head == "for" => name(&text(answer)),
+        _ => column.cell.text(answer),
+    }
 }

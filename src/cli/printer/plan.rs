@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::out;
+use crate::messages::{count, fill, said, say};
 use lakeward_core::plan::Plan;
-use lakeward_core::text::{counted, shown};
+use lakeward_core::text::shown;
 use lakeward_operate::PlanPreview;
 
 /// Characters of a sentence.
@@ -20,19 +21,19 @@ const LISTED_COLUMNS: usize = 12;
 pub fn steps(plan: &Plan) {
     out(&shown(&plan.relation.source.to_string(), SENTENCE));
     for (place, step) in plan.relation.steps.iter().enumerate() {
-        out(&format!("{:>2}. {}", place + 1, shown(&step.to_string(), SENTENCE)));
+        out(&format!("{:>2}. {}", place + 1, shown(&said(&step.to_string()), SENTENCE)));
     }
 }
 
 /// The same with the figures of a preview. Each warning is a line that begins with `warning: `.
 pub fn preview(plan: &Plan, preview: &PlanPreview) {
-    out(&format!("{}: {}", shown(&plan.relation.source.to_string(), SENTENCE), counted(preview.rows_in, "row")));
+    out(&format!("{}: {}", shown(&plan.relation.source.to_string(), SENTENCE), count(preview.rows_in, "row")));
     for (place, step) in preview.steps.iter().enumerate() {
-        let rows = step.rows.map_or_else(String::new, |rows| format!(" → {}", counted(rows, "row")));
-        out(&format!("{:>2}. {}{rows}", place + 1, shown(&step.does, SENTENCE)));
-        step.facts.iter().for_each(|fact| out(&format!("    {}", shown(fact, SENTENCE))));
+        let rows = step.rows.map_or_else(String::new, |rows| format!(" → {}", count(rows, "row")));
+        out(&format!("{:>2}. {}{rows}", place + 1, shown(&said(&step.does), SENTENCE)));
+        step.facts.iter().for_each(|fact| out(&format!("    {}", shown(&said(fact), SENTENCE))));
         for warning in preview.warnings.iter().filter(|warning| warning.step == place + 1) {
-            out(&format!("warning: {}", shown(&warning.text, SENTENCE)));
+            out(&format!("{}: {}", say("warning"), shown(&said(&warning.text), SENTENCE)));
         }
     }
 }
@@ -65,7 +66,7 @@ fn rows(preview: &PlanPreview, most: usize) {
     }
     super::rows(&preview.columns, &rows, 0);
     if (rows.len() as u64) < preview.rows_out {
-        out(&format!("({} of {})", rows.len(), counted(preview.rows_out, "row")));
+        out(&fill("({} of {})", &[&rows.len().to_string(), &count(preview.rows_out, "row")]));
     }
 }
 

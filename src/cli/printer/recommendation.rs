@@ -2,8 +2,8 @@
 
 use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
+use crate::messages::{self, count, demand_line, fill, narrowing_line, respect, said, say, understood};
 use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence};
-use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Label, OperationKind, Signals};
 use lakeward_core::text::shown;
@@ -19,7 +19,7 @@ pub fn screen(answer: &Recommendation) {
         out("");
         // What is said below anyway is not said twice.
         let news = |sentence: &&Sentence| sentence.by_model || sentence.about != About::Next && !answer.nothing_found;
-        answer.summary.iter().filter(news).for_each(|sentence| out(&shown(&sentence.cited(), REASON)));
+        answer.summary.iter().filter(news).for_each(|sentence| out(&shown(&said(&sentence.cited()), REASON)));
         if answer.nothing_found {
             nothing_found();
         }
@@ -27,28 +27,30 @@ pub fn screen(answer: &Recommendation) {
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
             true => {
                 rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], true);
-                out("their data is not in the lake; `lakeward cite ID` shows the source");
+                out(say("their data is not in the lake; `lakeward cite ID` shows the source"));
             }
             false => {
                 rows(RankedTable::COLUMNS, &answer.tables[..near], true);
                 if answer.tables[..near].iter().any(|ranked| ranked.record) {
-                    out("`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source");
+                    out(say(
+                        "`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source",
+                    ));
                 }
             }
         }
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;
-            out(&format!("{more} more with less than half the best utility (`--json` lists them)"));
+            out(&fill("{} more with less than half the best utility (`--json` lists them)", &[&more.to_string()]));
         }
     }
     if !answer.narrowings.is_empty() {
         out("");
-        out("narrow by");
-        answer.narrowings.iter().for_each(|narrowing| out(&shown(&format!("  {}", narrowing.line()), REASON)));
+        out(say("narrow by"));
+        answer.narrowings.iter().for_each(|narrowing| out(&shown(&format!("  {}", narrowing_line(narrowing)), REASON)));
     }
     if answer.worth_showing().next().is_some() {
         out("");
-        out("next:");
+        out(say("next:"));
     }
     for (place, operation) in answer.worth_showing().enumerate() {
         out(&format!("  {}", operation_line(place + 1, operation)));
@@ -56,7 +58,7 @@ pub fn screen(answer: &Recommendation) {
     question(answer);
     let tabled = comparison(&answer.facts);
     for note in answer.notes.iter().filter(|note| !tabled || answer.facts.iter().all(|fact| fact.line() != **note)) {
-        out(&shown(note, REASON));
+        out(&shown(&messages::note(answer, note), REASON));
     }
 }
 
@@ -72,8 +74,8 @@ fn comparison(facts: &[RecordFact]) -> bool {
     let head = (1..=records.len()).map(|number| number.to_string());
     table.set_header(std::iter::once(String::new()).chain(head));
     for (about, values) in respects {
-        let told = values.iter().map(|told| shown(told, 240).to_string());
-        table.add_row(std::iter::once(about).chain(told));
+        let told = values.iter().map(|told| shown(&said(told), 240));
+        table.add_row(std::iter::once(respect(&about)).chain(told));
     }
     table.to_string().lines().for_each(|line| out(line.trim_end()));
     true
@@ -91,9 +93,9 @@ fn listed_count(tables: &[RankedTable]) -> usize {
 
 fn operation_line(number: usize, operation: &RankedOperation) -> String {
     let unmet = operation.preconditions.iter().find(|precondition| !precondition.met);
-    let but = unmet.map(|unmet| format!("; but {}", unmet.what)).unwrap_or_default();
-    let what = format!("{}{but}", operation.reason);
-    format!("{number} {} ({:.0} %): {}", operation.kind.name(), 100.0 * operation.score, shown(&what, REASON))
+    let but = unmet.map(|unmet| fill("; but {}", &[&said(&unmet.what)])).unwrap_or_default();
+    let what = format!("{}{but}", said(&operation.reason));
+    format!("{number} {} ({:.0} %): {}", say(operation.kind.name()), 100.0 * operation.score, shown(&what, REASON))
 }
 
 /// The question with its choices, if the first operation is to ask one.
@@ -101,21 +103,20 @@ fn question(answer: &Recommendation) {
     let Some(first) = answer.operations.first().filter(|first| first.kind == OperationKind::Clarify) else { return };
     let Some(question) = &first.question else { return };
     out("");
-    out(&shown(&question.text, REASON));
+    out(&shown(&said(&question.text), REASON));
     for (place, choice) in question.choices.iter().enumerate() {
         let tables = match choice.tables.len() {
             0 => String::new(),
-            1 => "  (1 table)".to_string(),
-            count => format!("  ({count} tables)"),
+            tables => format!("  ({})", count(tables as u64, "table")),
         };
-        out(&format!("  {} {}{tables}", place + 1, shown(&choice.label, 100)));
+        out(&format!("  {} {}{tables}", place + 1, shown(&said(&choice.label), 100)));
     }
 }
 
 /// What was wanted before this turn and is no longer.
 fn gone(signals: &Signals) {
     for demand in &signals.gone {
-        out(&shown(&format!("no longer wanted: {} (turn {})", demand_line(demand), demand.turn), REASON));
+        out(&shown(&fill("no longer wanted: {} (turn {})", &[&demand_line(demand), &demand.turn.to_string()]), REASON));
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Repl, Status};
 use crate::cli::args::CiteFormat;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::{cite, profile, replay, search, sessions};
+use crate::messages::{self, fill, said};
 use lakeward::documents::{CiteDocument, Document, JoinDocument, ModelCost, TableList};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{Question, Recommendation};
@@ -200,7 +201,7 @@ impl Repl<'_> {
 
     pub(super) fn print_working(&self) -> Result<Status> {
         let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
-        printer::safe_line(&format!("working table: {working}"));
+        printer::safe_line(&fill("working table: {}", &[&said(&working)]));
         Ok(Status::Done)
     }
 
@@ -422,7 +423,7 @@ fn help(command: Option<&str>) -> Result<Status> {
             return Err(Error::Usage(format!("there is no command `{name}`; `/help` lists them")));
         };
         printer::line(format!("{} {}", described.name, described.arguments).trim_end());
-        printer::line(&format!("  {}", described.does));
+        printer::line(&format!("  {}", messages::say(described.does)));
         return Ok(Status::Done);
     }
     conversation::commands(COMMANDS.iter().map(|command| (command.name, command.arguments, command.does)));

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Arguments, ReplCommand};
 use super::{Status, exit_code, interrupt, lake, printer};
+use crate::messages::{self, Language};
 use command::{Line, parse};
 use editor::{Lines, Typed};
 use lakeward::documents::ModelCost;
@@ -52,6 +53,7 @@ enum Next {
 
 /// Runs the conversation until the input ends. The exit code is 0 on a terminal, else that of the last line that failed.
 pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
+    messages::set(command.language.unwrap_or_else(Language::of_environment));
     let lakeward = lake::open_with_model(arguments)?;
     let store = lakeward.sessions();
     let limits = lakeward.model().map(|_| lakeward.config().llm.limits());

@@ -7,13 +7,13 @@ use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
 use crate::cli::{interrupt, sql};
+use crate::messages::{count, fill, say};
 use lakeward::functions;
 use lakeward_agent::execution;
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Edit, Plan, Step};
 use lakeward_core::request::Label;
-use lakeward_core::text::counted;
 use lakeward_operate::{LakeContext, Limits, PlanPreview, plan_preview, plan_sql};
 
 /// Most rows of a query that are shown.
@@ -66,7 +66,7 @@ impl Repl<'_> {
             };
             join.on.iter_mut().for_each(|key| key.exact = keys == Keys::AsWritten);
         }
-        self.carry_out(&format!("operation {number}: {kind}"), &plan)
+        self.carry_out(&fill("operation {}: {}", &[&number.to_string(), say(kind)]), &plan)
     }
 
     /// The plan of the working table, or that of an operation with what it would do.
@@ -165,8 +165,8 @@ fn show(plan: &Plan, preview: &PlanPreview) {
     printer::plan::sql(&preview.sql, "  ");
     printer::plan::preview(plan, preview);
     if preview.stopped.is_none() {
-        let columns = counted(preview.columns.len() as u64, "column");
-        printer::line(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
+        let (rows, columns) = (count(preview.rows_out, "row"), count(preview.columns.len() as u64, "column"));
+        printer::line(&fill("gives {}, {}", &[&rows, &columns]));
     }
 }
 

@@ -17,6 +17,7 @@ use super::app::App;
 use super::download::Parts;
 use super::refusal::Refusal;
 use super::users::User;
+use crate::messages;
 use crate::service::Failure;
 use crate::service::jobs::{Job, JobDocument, JobEvent};
 
@@ -45,7 +46,8 @@ async fn begun(app: &Arc<App>, owner: Option<Arc<str>>, request: Request, next: 
     let job = app.jobs.begin(owner).map_err(|error| app.refusal(&error.into()))?;
     let job = job.ok_or_else(|| app.refusal(&Failure::Busy))?;
     let (kept, request) = (Arc::clone(&job), Request::from_parts(parts, Body::from(body)));
-    tokio::spawn(async move {
+    let language = messages::current();
+    tokio::spawn(messages::within(language, async move {
         let (head, body) = Arc::clone(&kept).scope(next.run(request)).await.into_parts();
         let answer = match to_bytes(body, MOST_ANSWER_BYTES).await {
             Ok(body) => (head.status, head.headers, body),
@@ -56,7 +58,7 @@ async fn begun(app: &Arc<App>, owner: Option<Arc<str>>, request: Request, next: 
             ),
         };
         kept.finish(answer);
-    });
+    }));
     let headers = [
         (header::LOCATION, format!("/api/v1/jobs/{}", job.id)),
         ("preference-applied".parse().unwrap_or(header::PRAGMA), "respond-async".into()),

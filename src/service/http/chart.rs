@@ -3,6 +3,7 @@
 //! Our own, as a chart needs a scale, axes and marks only: plotters draws colours and sizes of text into its SVG, which neither follow a
 //! dark page nor its zoom, and guesses how wide letters are. Colours come from the page's style sheet.
 
+use crate::messages::fill;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -73,8 +74,11 @@ impl Chart<'_> {
         let (least, most) =
             (self.points.iter().map(|(_, y)| *y)).fold((f64::MAX, f64::MIN), |(a, b), y| (a.min(y), b.max(y)));
         let told = match count {
-            0 => format!("{y} by {x}: no values"),
-            _ => format!("{y} by {x}: {count} values from {} to {}", number(least), number(most)),
+            0 => fill("{} by {}: no values", &[y, x]),
+            _ => {
+                let parts = [count.to_string(), number(least), number(most)];
+                fill("{} by {}: {} values from {} to {}", &[y, x, &parts[0], &parts[1], &parts[2]])
+            }
         };
         let names = if across.is_none() { self.names_below(&place) } else { Vec::new() };
         // Names may reach beyond the frame: the drawing grows by that.

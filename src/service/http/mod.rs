@@ -24,9 +24,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -40,6 +40,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::Service;
 use super::mcp::LakeServer;
+use crate::messages::{self, Language};
 pub use app::RequestLog;
 
 use app::App;
@@ -63,6 +64,8 @@ pub struct ServeOptions {
     pub hosts: Vec<String>,
     /// Whether agents may run SQL.
     pub queries: bool,
+    /// The language of the page, whatever browsers prefer.
+    pub language: Option<Language>,
 }
 
 /// Where the service is reached.
@@ -108,7 +111,7 @@ pub fn serve(
         let address =
             Address { page: format!("http://{own}/login{code}"), token: secrets.map(|secrets| secrets.token) };
         let app = Arc::new(App::new(service, users, (hosts, own.port()), log)?);
-        let router = router(Arc::clone(&app), options.queries);
+        let router = router(Arc::clone(&app), options);
         let stop = stop_signal()?;
         announce(&address);
         connections::serve(listener, router, stop).await;
@@ -146,7 +149,14 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
     })
 }
 
-fn router(app: Arc<App>, queries: bool) -> Router {
+/// Answers in the language that is set, else in the one that the browser prefers.
+async fn in_language(State(set): State<Option<Language>>, request: Request, next: Next) -> Response {
+    let header = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    let language = set.unwrap_or_else(|| Language::accepted(header.unwrap_or_default()));
+    messages::within(language, next.run(request)).await
+}
+
+fn router(app: Arc<App>, options: &ServeOptions) -> Router {
     let endpoints = api::endpoints();
     let document = Arc::new(endpoint::openapi(&endpoints));
     let mut router: Router<Arc<App>> = page::routes()
@@ -164,10 +174,11 @@ fn router(app: Arc<App>, queries: bool) -> Router {
         .layer(from_fn_with_state(Arc::clone(&app), page::as_pages))
         .layer(from_fn_with_state(Arc::clone(&app), background::in_background))
         // It has a limit of its own.
-        .route_service("/mcp", mcp(&app, queries))
+        .route_service("/mcp", mcp(&app, options.queries))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(RequestBodyTimeoutLayer::new(BODY_WITHIN))
-        .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
+        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(from_fn_with_state(options.language, in_language));
     for (name, value) in guard::HEADERS {
         router = router.layer(SetResponseHeaderLayer::overriding(name, value));
     }

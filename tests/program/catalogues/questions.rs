@@ -210,3 +210,30 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     let demand = session.demands.iter().find(|demand| demand.role == *role).expect("the demand");
     assert!(demand.filters && demand.to_string() == *value, "{demand}");
 }
+
+#[test]
+fn values_that_mean_the_same_are_one_to_narrow_by() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = |number: usize| {
+        let place = ["Québec", "Quebec", "Tasmania", "Hokkaido"][number % 4];
+        // As many years as there are records guide nobody, though they tell them all apart.
+        let issued = format!("{}-05-01", 1980 + number);
+        let title = format!("Kelp canopy {number}");
+        serde_json::json!({"id": format!("r{number}"), "title": title, "spatial": [place], "issued": issued, "license": "CC0"})
+    };
+    let lines: String = (0..24).map(|number| format!("{}\n", record(number))).collect();
+    std::fs::write(folder.path().join("records.jsonl"), lines).expect("a file");
+    let (lakeward, _) = indexed(folder.path());
+    let mut session = lakeward.new_session();
+    let answer = say(&lakeward, &mut session, "kelp canopy");
+    let lines: Vec<String> = answer.narrowings.iter().map(|narrowing| narrowing.line()).collect();
+    assert_eq!(lines, ["place: Quebec (12), Hokkaido (6), Tasmania (6)"]);
+    // What was merged is told, and undone by what is remembered.
+    let merged = say(&lakeward, &mut session, "in Quebec");
+    let note = merged.notes.iter().find(|note| note.contains("`Quebec` is taken for the same as `Québec`"));
+    assert!(note.is_some(), "{:?}", merged.notes);
+    assert_eq!(session.retrievals.last().map(|found| found.met), Some(12));
+    session.demand(lakeward.demand("place", "Quebec", session.next_turn()).expect("a demand"));
+    let only = say(&lakeward, &mut session, "show me what there is on kelp canopy");
+    assert_eq!(session.retrievals.last().map(|found| found.met), Some(6), "{:?}", only.notes);
+}

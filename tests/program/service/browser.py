@@ -121,6 +121,25 @@ def walk_the_map(page, folder):
     assert page.get_by_role("heading", level=1).inner_text() == title, title
 
 
+def in_chinese(browser, address, cookies, request, folder):
+    """The page as a browser shows it whose user reads Chinese."""
+    context = browser.new_context(locale="zh-CN")
+    context.set_default_timeout(60_000)
+    context.add_cookies(cookies)
+    page = context.new_page()
+    page.goto(urljoin(address, "/"))
+    assert page.evaluate("document.documentElement.lang") == "zh-Hans"
+    check(page, "home-chinese", folder)
+    page.get_by_label("用自己的话描述任务或问题").fill(request)
+    page.get_by_role("button", name="提问").click()
+    page.locator("#answer-1").wait_for()
+    led_to(page, "answer-1")
+    check(page, "conversation-chinese", folder)
+    page.get_by_role("link", name="地图", exact=True).click()
+    page.get_by_text("用方向键在表之间移动").wait_for()
+    context.close()
+
+
 def main(address, table, request, words, folder=None):
     elsewhere, errors = [], []
     host = urlsplit(address).netloc
@@ -139,6 +158,7 @@ def main(address, table, request, words, folder=None):
         converse(page, table, request, folder)
         look_around(page, words, folder)
         walk_the_map(page, folder)
+        in_chinese(browser, address, context.cookies(), request, folder)
         page.get_by_role("button", name="Log out").click()
         check(page, "login", folder)
         browser.close()

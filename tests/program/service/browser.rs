@@ -12,7 +12,9 @@ const MOST_BYTES: usize = 60_000;
 
 /// A browser without scripts that is logged in.
 pub struct Browser<'a> {
-    server: &'a Server,
+    pub server: &'a Server,
+    /// The languages that it prefers.
+    pub language: &'a str,
     /// Its cookie.
     pub cookie: String,
 }
@@ -20,13 +22,13 @@ pub struct Browser<'a> {
 impl<'a> Browser<'a> {
     /// A browser that has opened the printed address.
     pub fn new(server: &'a Server) -> Self {
-        Self { server, cookie: server.log_in() }
+        Self { server, language: "en", cookie: server.log_in() }
     }
 
     /// The page at `path`.
     pub fn open(&self, path: &str) -> String {
         let path = path.split('#').next().expect("a path");
-        let answer = self.server.send("GET", path, &[("cookie", &self.cookie), ("accept", "text/html")], "");
+        let answer = self.get(path);
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
         let text = answer.text();
         check(&text);
@@ -35,7 +37,8 @@ impl<'a> Browser<'a> {
 
     /// The answer to a link, whatever it is.
     pub fn get(&self, path: &str) -> Answer {
-        self.server.send("GET", path, &[("cookie", &self.cookie), ("accept", "text/html")], "")
+        let headers = [("cookie", self.cookie.as_str()), ("accept", "text/html"), ("accept-language", self.language)];
+        self.server.send("GET", path, &headers, "")
     }
 
     /// Sends the form of `page` whose action ends with `action`, filled in with `fields`, and follows to the page it leads to.
@@ -70,6 +73,7 @@ impl<'a> Browser<'a> {
             ("origin", own.as_str()),
             ("content-type", "application/x-www-form-urlencoded"),
             ("accept", "text/html"),
+            ("accept-language", self.language),
         ];
         self.server.send("POST", &form[1], &from, body.join("&"))
     }
@@ -101,7 +105,7 @@ pub fn check(page: &str) {
         assert!(page.contains(&format!("<label for=\"{}\"", &field[1])), "{}", &field[1]);
     }
     assert!(
-        page.contains("<html lang=\"en\">") && page.contains("<main id=\"main\">") && page.matches("<h1").count() == 1,
+        page.contains("<html lang=\"") && page.contains("<main id=\"main\">") && page.matches("<h1").count() == 1,
         "{page}"
     );
 }

@@ -103,7 +103,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn index(folder: &Path) {
+pub fn index(folder: &Path) {
     let built = Command::new(env!("CARGO_BIN_EXE_lakeward")).args(["index", "--quiet", "--fast"]).arg(folder).output();
     let built = built.expect("the program");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod browser;
+mod chinese;
 mod hostile_lake;
 mod http;
 mod jobs;

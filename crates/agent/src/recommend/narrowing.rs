@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::question::entropy;
 use lakeward_core::answer::in_order;
 use lakeward_core::role::Role;
 use lakeward_core::text::shown;
+use lakeward_index::FacetIndex;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::metadata::RecordFacets;
 
@@ -37,7 +37,7 @@ pub struct Narrowing {
     pub role: Role,
     /// Its most frequent values among the best answers.
     pub values: Vec<NarrowingValue>,
-    /// How much the value tells of which answer it is, in bits.
+    /// How much the values that can be chosen tell of which answer it is, in bits.
     pub information: f64,
 }
 
@@ -53,12 +53,17 @@ pub struct NarrowingValue {
 
 impl Narrowing {
     /// The fields that divide `records`, best answers first, the most telling field first. What all of them have, and what fewer than
-    /// half have, divides nothing.
-    pub(crate) fn of<'d>(records: impl Iterator<Item = &'d Dataset>) -> Vec<Self> {
-        let facets: Vec<RecordFacets> = records
+    /// half have, guides nobody. Values that `known` says mean the same are one.
+    pub(crate) fn of<'d>(records: impl Iterator<Item = &'d Dataset>, known: &FacetIndex) -> Vec<Self> {
+        let mut facets: Vec<RecordFacets> = records
             .take(LOOKED_AT)
             .filter_map(|record| Some(RecordFacets::of(record.metadata()?, record.path())))
             .collect();
+        for (role, value) in facets.iter_mut().flat_map(|record| &mut record.values) {
+            if let Some(first) = known.alike(role, value).into_iter().min() {
+                *value = first.to_string();
+            }
+        }
         let mut found: Vec<Self> = ROLES.into_iter().filter_map(|role| Self::by(role, &facets)).collect();
         found.sort_by(|a, b| b.information.total_cmp(&a.information).then_with(|| a.role.cmp(&b.role)));
         found.truncate(MOST_FIELDS);
@@ -71,6 +76,7 @@ impl Narrowing {
         for (place, record) in facets.iter().enumerate() {
             for (_, value) in record.values.iter().filter(|(known, _)| *known == role) {
                 match having.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, places)) if places.last() == Some(&place) => {}
                     Some((_, places)) => places.push(place),
                     None => having.push((value, vec![place])),
                 }
@@ -85,6 +91,8 @@ impl Narrowing {
                 apart.push((value, places));
             }
         }
+        // The others can be asked for in words only.
+        apart.truncate(MOST_VALUES);
         let values_of = |place: usize| -> Vec<usize> {
             (0..apart.len()).filter(|value| apart[*value].1.contains(&place)).collect()
         };
@@ -94,11 +102,14 @@ impl Narrowing {
         if apart.len() < 2 || without * 2.0 > facets.len() as f64 {
             return None;
         }
-        let weights: Vec<f64> = groups.into_values().collect();
+        // An answer with none of the values is none that can be chosen.
+        groups.remove(&Vec::new());
+        let told = |answers: f64| -(answers / facets.len() as f64) * (answers / facets.len() as f64).log2();
+        let information = groups.into_values().map(told).sum();
         let value =
             |(value, places): &(&str, Vec<usize>)| NarrowingValue { value: value.to_string(), answers: places.len() };
-        let values = apart.iter().take(MOST_VALUES).map(value).collect();
-        Some(Self { role, values, information: entropy(&weights) })
+        let values = apart.iter().map(value).collect();
+        Some(Self { role, values, information })
     }
 
     /// The field with its values in a line: `place: Norway (12), Kenya (3)`.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
 use lakeward_core::request::{OperationKind, Ranked};
+use lakeward_core::role::Role;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::semantic::SemanticType;
 use lakeward_search::Candidate;
@@ -31,7 +32,10 @@ pub fn best<'a>(
         let choice =
             |value: &NarrowingValue| Choice { label: value.value.clone(), operation: None, tables: Vec::new() };
         return Some(Question {
-            text: format!("Which {} should it be?", narrowing.role),
+            text: match narrowing.role {
+                Role::Published => "In which year should it have been published?".into(),
+                ref role => format!("Which {role} should it be?"),
+            },
             computed: None,
             choices: narrowing.values.iter().map(choice).collect(),
             information: narrowing.information,

@@ -254,6 +254,19 @@ impl LakeIndex {
         Ok(())
     }
 
+    /// Adds the live tables and records to `set` whose years meet what is asked for: first and last year, as in
+    /// [`for_each_years`](Self::for_each_years).
+    pub fn add_tables_in_years(&self, set: &mut TableSet, meets: impl Fn(i32, i32) -> bool) -> Result<()> {
+        for (place, segment) in self.segments().iter().enumerate() {
+            set.insert_where(place as u32, segment.facets.all_years()?, |years| {
+                let [first, last] = years.map(known_year);
+                first.or(last).zip(last.or(first)).is_some_and(|(first, last)| meets(first, last))
+            });
+        }
+        set.intersect(self.facets()?.all());
+        Ok(())
+    }
+
     /// The tables and records that are cited by `identifier`, or are at its address, in the order of segments. Cost: two lookups a segment,
     /// and each found is read.
     ///

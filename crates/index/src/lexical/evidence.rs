@@ -95,8 +95,15 @@ impl LexicalIndex {
         let query = Query::from_text(text);
         let weights = Weights::new(&self.segments, boosts);
         let (scores, counts) = score(&self.segments, &self.fields, &weights, &query.terms)?;
-        let without_cells = Weights::new(&self.segments, boosts.with(LexicalField::Values, 0.0));
-        let (scores_about, _) = score(&self.segments, &self.fields, &without_cells, &query.terms)?;
+        // Records have no cells.
+        let has_cells = self.segments.iter().any(|segment| segment.words(LexicalField::Values as usize) > 0);
+        let scores_about = match has_cells {
+            true => {
+                let without_cells = Weights::new(&self.segments, boosts.with(LexicalField::Values, 0.0));
+                score(&self.segments, &self.fields, &without_cells, &query.terms)?.0
+            }
+            false => scores.clone(),
+        };
         Ok(LexicalQuery {
             scores_about,
             index: self,

@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 
@@ -59,9 +60,12 @@ impl Weights {
     /// The fields in which `term` is searched.
     pub fn fields_of(&self, term: &QueryTerm) -> impl Iterator<Item = LexicalField> {
         let part = term.part;
-        LexicalField::ALL
-            .into_iter()
-            .filter(move |field| self.boosts.of(*field) > 0.0 && (!part || field.takes_parts()))
+        LexicalField::ALL.into_iter().filter(move |field| self.has(*field) && (!part || field.takes_parts()))
+    }
+
+    /// Whether a field is searched at all.
+    pub fn has(&self, field: LexicalField) -> bool {
+        self.boosts.of(field) > 0.0
     }
 
     /// For each length id of a field: boost / (1 − b + b · l / L).
@@ -96,16 +100,16 @@ pub(super) fn score(
     let mut all: Vec<SegmentScores> = segments.iter().map(|segment| SegmentScores::new(segment.documents)).collect();
     let mut counts = Vec::with_capacity(terms.len());
     for term in terms {
-        for field in weights.fields_of(term) {
-            let term = Term::from_field_text(fields.text[field as usize], &term.term);
-            for (segment, scores) in segments.iter().zip(&mut all) {
-                scores.add_frequencies(segment, field as usize, &term, &weights.norms[field as usize])?;
-            }
-        }
+        segments.par_iter().zip(&mut all).try_for_each(|(segment, scores)| {
+            weights.fields_of(term).try_for_each(|field| {
+                let term = Term::from_field_text(fields.text[field as usize], &term.term);
+                scores.add_frequencies(segment, field as usize, &term, &weights.norms[field as usize])
+            })
+        })?;
         let tables_with_term = all.iter().map(|scores| scores.touched.len()).sum();
         counts.push(tables_with_term);
         let weight = term.weight * weights.idf(tables_with_term);
-        all.iter_mut().for_each(|scores| scores.add_scores(weight));
+        all.par_iter_mut().for_each(|scores| scores.add_scores(weight));
     }
     Ok((all.into_iter().map(|scores| scores.scores).collect(), counts))
 }

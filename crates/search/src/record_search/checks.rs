@@ -7,7 +7,7 @@ use crate::weights::RecordWeights;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
-use lakeward_index::{LakeIndex, TableRef, TableSet};
+use lakeward_index::{LakeIndex, TableSet};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::metadata::RecordFacets;
 
@@ -105,14 +105,14 @@ impl<'a> Check<'a> {
                 (none, 0.0)
             }
             Demanded::Period(wanted) => {
+                let share = |first, last| years_met(*wanted, first, last, weights.reached_year);
                 let (mut met, mut reached) = (none.clone(), none);
-                index.for_each_years(|table: TableRef, first, last| {
-                    match years_met(*wanted, first, last, weights.reached_year) {
-                        1.0 => met.insert(table),
-                        share if share > 0.0 => reached.insert(table),
-                        _ => {}
-                    }
-                })?;
+                index.add_tables_in_years(&mut met, |first, last| share(first, last) == 1.0)?;
+                if matches!(wanted, RequestedYears::StartsIn(_) | RequestedYears::EndsIn(_)) {
+                    index.add_tables_in_years(&mut reached, |first, last| {
+                        (f32::MIN_POSITIVE..1.0).contains(&share(first, last))
+                    })?;
+                }
                 things.push(met);
                 (reached, weights.reached_year)
             }
@@ -129,6 +129,22 @@ impl<'a> Check<'a> {
         let near = self.nearly.as_ref().filter(|(set, _)| set.contains_place(place)).map_or(0.0, |(_, share)| *share);
         let of = |set: &TableSet| if set.contains_place(place) { 1.0 } else { near };
         self.things.iter().map(of).sum::<f32>() / self.things.len() as f32
+    }
+
+    /// Adds `weight` times the share of the things demanded that each record of `among` has; nothing where nothing is demanded.
+    pub fn add_shares(&self, among: &TableSet, weight: f32, sums: &mut [f32]) {
+        let weight = weight / self.things.len() as f32;
+        for set in &self.things {
+            let mut having = set.clone();
+            having.intersect(among);
+            having.places().for_each(|place| sums[place] += weight);
+            if let Some((near, share)) = &self.nearly {
+                let mut near = near.clone();
+                near.intersect(among);
+                near.subtract(set);
+                near.places().for_each(|place| sums[place] += weight * share);
+            }
+        }
     }
 
     /// Whether the record at `place` has all things of it.

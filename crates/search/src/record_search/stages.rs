@@ -101,9 +101,8 @@ impl Stages {
 /// Adds what a demand that does not filter gives to records of `among`.
 fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], weights: &RecordWeights) {
     let weight = if check.demand.hard { weights.stated_demand } else { weights.soft_demand };
-    let (every, some) = check.sets(among);
     match check.refused {
-        true => every.places().for_each(|place| wishes[place] -= weight),
-        false => some.places().for_each(|place| wishes[place] += weight * check.share(place)),
+        true => check.sets(among).0.places().for_each(|place| wishes[place] -= weight),
+        false => check.add_shares(among, weight, wishes),
     }
 }

@@ -3,14 +3,13 @@
 use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
-use super::layout::{grid, text, told};
+use super::layout::{grid, phrase, text, told};
+use crate::messages::{self, count, fill, narrowing_line, respect, said, say, understood};
 use crate::service::percent::percent_encoded;
 use lakeward::usage;
 use lakeward::{RankedOperation, RankedTable, Recommendation};
 use lakeward_agent::recommend::RecordFact;
-use lakeward_agent::session::transcript::understood;
 use lakeward_core::request::{Label, OperationKind};
-use lakeward_core::text::counted;
 
 /// Tables of an answer that are shown, and those that need not be unfolded.
 const TABLES: usize = 10;
@@ -22,23 +21,23 @@ const ALIGNED: usize = 30;
 pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
     let question = found.operations.first().filter(|first| first.kind == OperationKind::Clarify);
     html! {
-        p.why { "Understood: " (text(&understood(&found.signals))) }
+        p.why { (phrase("Understood: {}", &[html! { (text(&understood(&found.signals))) }])) }
         @if found.nothing_found {
-            p.warn { "Nothing in the lake seems to answer this" @if !found.tables.is_empty() { "; these are but the nearest" } "." }
+            p.warn { (nothing_found(!found.tables.is_empty())) }
         }
         @if !found.summary.is_empty() && !found.nothing_found {
             p { @for sentence in &found.summary { (told(&sentence.cited())) " " } }
         }
         @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
-            p { strong { (text(&question.text)) } }
-            ol { @for choice in &question.choices { li { (text(&choice.label)) } } }
-            p { "Answer with the number, or in your own words." }
+            p { strong { (text(&said(&question.text))) } }
+            ol { @for choice in &question.choices { li { (text(&said(&choice.label))) } } }
+            p { (say("Answer with the number, or in your own words.")) }
         }
         (operations(found, forms))
         (tables(found, forms))
         @if !found.narrowings.is_empty() {
-            h3 { "Narrow by" }
-            ul { @for narrowing in &found.narrowings { li { (text(&narrowing.line())) } } }
+            h3 { (say("Narrow by")) }
+            ul { @for narrowing in &found.narrowings { li { (text(&narrowing_line(narrowing))) } } }
         }
         @let tabled = RecordFact::table(&found.facts);
         @if let Some((records, respects)) = &tabled {
@@ -47,20 +46,28 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                     th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
                 } } }
                 tbody { @for (about, told) in respects {
-                    tr { th scope="row" { (text(about)) } @for value in told { td { (text(value)) } } }
+                    tr { th scope="row" { (text(&respect(about))) } @for value in told { td { (text(&said(value))) } } }
                 } }
             }
         }
         @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
-        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (told(note)) } }
+        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (told(&messages::note(found, note))) } }
+    }
+}
+
+/// Says that nothing seems to serve, with the nearest below it or not.
+pub fn nothing_found(are_shown: bool) -> &'static str {
+    match are_shown {
+        true => say("Nothing in the lake seems to answer this; these are but the nearest."),
+        false => say("Nothing in the lake seems to answer this."),
     }
 }
 
 fn operations(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
     html! {
         @if found.worth_showing().next().is_some() {
-            h3 { "Operations" }
-            p.why { "The likeliest first: how likely each is what you want." }
+            h3 { (say("Operations")) }
+            p.why { (say("The likeliest first: how likely each is what you want.")) }
             ol.cards.answers {
                 @for (place, operation) in found.worth_showing().enumerate() { (operation_line(place + 1, operation, forms)) }
             }
@@ -71,14 +78,14 @@ fn operations(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
 fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&Forms<'_>>) -> Markup {
     html! {
         li {
-            strong { (operation.kind.name()) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
+            strong { (say(operation.kind.name())) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
             p.why { (told(&operation.reason)) }
             @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p.why { "Not yet: " (told(&unmet.what)) }
+                p.why { (phrase("Not yet: {}", &[told(&unmet.what)])) }
             }
             @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
                 @let turn = forms.session.latest().map_or(0, |turn| turn.number);
-                a.button href={ "/sessions/" (forms.session.id) "/preview?turn=" (turn) "&operation=" (number) } { "Preview operation " (number) }
+                a.button href={ "/sessions/" (forms.session.id) "/preview?turn=" (turn) "&operation=" (number) } { (fill("Preview operation {}", &[&number.to_string()])) }
             }
         }
     }
@@ -93,15 +100,15 @@ fn tables(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
     let is_chosen = |table: &RankedTable| forms.is_some_and(|forms| forms.done.is_about(&table.table));
     html! {
         @if !shown.is_empty() {
-            h3 { "Tables" }
+            h3 { (say("Tables")) }
             p.why {
-                @if !relevance.is_empty() { "Per cent: the probability, by its words and meaning, that a table serves. " }
-                @if !relevance.is_sorted_by(|a, b| a >= b) { "The order also weighs what a table is to be used for and how well it goes with the one at hand." }
+                @if !relevance.is_empty() { (say("Per cent: the probability, by its words and meaning, that a table serves.")) " " }
+                @if !relevance.is_sorted_by(|a, b| a >= b) { (say("The order also weighs what a table is to be used for and how well it goes with the one at hand.")) }
             }
             ol.cards.answers { @for (place, table) in first.iter().enumerate() { (table_line(place + 1, table, forms)) } }
             @if !others.is_empty() {
                 details open[others.iter().any(is_chosen)] {
-                    summary { (counted(others.len() as u64, "more table")) }
+                    summary { (count(others.len() as u64, "more table")) }
                     ol.cards.answers.more {
                         @for (place, table) in others.iter().enumerate() { (table_line(in_sight + place + 1, table, forms)) }
                     }
@@ -155,22 +162,22 @@ fn table_line(number: usize, table: &RankedTable, forms: Option<&Forms<'_>>) -> 
             @if let Some(relevance) = relevance(table) { (meter(relevance)) }
             p.why {
                 code { (text(&table.table)) }
-                @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
+                @if table.record { " " (say("(catalogue record)")) } @else { ", " (count(table.rows, "row")) }
             }
             @if table.record {
-                p.why { "Cite: " (text(&table.citation)) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
+                p.why { (phrase("Cite: {}", &[html! { (text(&table.citation)) }])) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
             }
             p.why { (told(&table.reason)) }
             @if let Some(join) = &evidence.join {
                 p.why {
                     (text(&join.query_column)) " = " (text(&join.column)) " "
-                    (bar(join.containment, &format!("{:.0} % of the values", 100.0 * join.containment)))
+                    (bar(join.containment, &fill("{} % of the values", &[&format!("{:.0}", 100.0 * join.containment)])))
                 }
             }
             @if let Some(union) = &evidence.union {
                 details {
-                    summary { (counted(union.alignment.len() as u64, "column")) " of the same meaning" }
-                    (grid("Columns of the same meaning", &["Yours", "Its", "Fit"], &union.alignment.iter().take(ALIGNED).map(|pair| {
+                    summary { (phrase("{} of the same meaning", &[html! { (count(union.alignment.len() as u64, "column")) }])) }
+                    (grid(say("Columns of the same meaning"), &["Yours", "Its", "Fit"].map(say), &union.alignment.iter().take(ALIGNED).map(|pair| {
                         vec![(text(&pair.query_column), false), (text(&pair.column), false), (format!("{:.2}", pair.score), true)]
                     }).collect::<Vec<_>>()))
                 }
@@ -183,8 +190,8 @@ fn table_line(number: usize, table: &RankedTable, forms: Option<&Forms<'_>>) -> 
 /// What was chosen of a table.
 fn mark(table: &RankedTable, forms: &Forms<'_>) -> Markup {
     html! {
-        @if forms.session.is_accepted(&table.table) { " " span.badge.yes { "✓ accepted" } }
-        @if forms.session.is_rejected(&table.table) { " " span.badge.no { "✗ turned down" } }
+        @if forms.session.is_accepted(&table.table) { " " span.badge.yes { "✓ " (say("accepted")) } }
+        @if forms.session.is_rejected(&table.table) { " " span.badge.no { "✗ " (say("turned down")) } }
     }
 }
 
@@ -194,8 +201,8 @@ fn choices(table: &RankedTable, forms: &Forms<'_>) -> Markup {
     let (accepted, rejected) = (session.is_accepted(&table.table), session.is_rejected(&table.table));
     html! {
         @match &forms.done {
-            Done::Chose(id) if *id == table.table && accepted => p.done role="status" { "Accepted: joins and unions start from it from now on." },
-            Done::Chose(id) if *id == table.table && rejected => p.done role="status" { "Turned down: it is not recommended again unless you name it." },
+            Done::Chose(id) if *id == table.table && accepted => p.done role="status" { (say("Accepted: joins and unions start from it from now on.")) },
+            Done::Chose(id) if *id == table.table && rejected => p.done role="status" { (say("Turned down: it is not recommended again unless you name it.")) },
             _ => {},
         }
         div.row {
@@ -205,7 +212,7 @@ fn choices(table: &RankedTable, forms: &Forms<'_>) -> Markup {
                         (forms.fields())
                         input type="hidden" name="table" value=(percent_encoded(&table.table));
                         input type="hidden" name="accepted" value=(accepts);
-                        button.quiet aria-label={ (word) " " (text(&table.title)) } { (word) }
+                        button.quiet aria-label={ (say(word)) " " (text(&table.title)) } { (say(word)) }
                     }
                 }
             }

@@ -1,6 +1,7 @@
 // What scripts add to a page that works without them: progress and an end for long work, Ctrl+Enter, copying, and the map by keys.
 
 const main = document.querySelector("main");
+const [CANCEL, CANCELLING, CANCELLED, COPY, COPIED, KEYS] = document.body.dataset.says.split("\n");
 
 function element(name, text, parent) {
   const made = document.createElement(name);
@@ -15,7 +16,7 @@ progress.id = "progress";
 progress.hidden = true;
 const told = element("span", "", progress);
 told.setAttribute("role", "status");
-const cancel = element("button", "Cancel", progress);
+const cancel = element("button", CANCEL, progress);
 
 async function send(form) {
   const began = performance.now();
@@ -30,14 +31,14 @@ async function send(form) {
   tell();
   const clock = setInterval(tell, 1000);
   const events = new EventSource(`${job}/events`);
-  cancel.onclick = () => { doing = "Cancelling"; fetch(job, { method: "DELETE", headers }); };
+  cancel.onclick = () => { doing = CANCELLING; fetch(job, { method: "DELETE", headers }); };
   events.addEventListener("running", (event) => { doing = JSON.parse(event.data).what ?? doing; tell(); });
   const end = (next) => { clearInterval(clock); events.close(); next(); };
   for (const state of ["done", "failed"]) {
     // The answer is a page, or leads to one.
     events.addEventListener(state, () => end(() => { location.assign(`${job}/answer`); }));
   }
-  events.addEventListener("cancelled", () => end(() => { told.textContent = "Cancelled; nothing was changed."; cancel.hidden = true; busy = false; }));
+  events.addEventListener("cancelled", () => end(() => { told.textContent = CANCELLED; cancel.hidden = true; busy = false; }));
 }
 
 let busy = false;
@@ -64,11 +65,11 @@ for (const box of document.querySelectorAll("form.ask textarea")) {
 
 // Citations are copied.
 for (const text of document.querySelectorAll("[data-copy]")) {
-  const button = element("button", `Copy ${text.dataset.copy}`);
+  const button = element("button", `${COPY} ${text.dataset.copy}`);
   text.after(button);
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text.textContent);
-    button.textContent = "Copied";
+    button.textContent = COPIED;
   });
 }
 
@@ -109,7 +110,7 @@ if (map) {
     else return;
     event.preventDefault();
   });
-  const hint = element("p", "Arrow keys go from table to table, Enter opens one, + and - change the size.");
+  const hint = element("p", KEYS);
   hint.className = "why";
   document.getElementById("map").before(hint);
 }

@@ -11,9 +11,10 @@ use serde::Deserialize;
 use super::answer::answer;
 use super::command;
 use super::fault::{Fault, alert};
-use super::layout::{Form, Visitor, page as whole, text, typed};
+use super::layout::{Form, Visitor, page as whole, phrase, text, typed};
 use super::memory::{memory, roles};
 use super::results::{self, FirstRows};
+use crate::messages::{fill, said, say};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::http::endpoint::Query;
@@ -204,12 +205,12 @@ fn shown_with(
         Some(forms.visitor),
         &html! {
             h1 { (shown(first, TITLE)) }
-            p.why { "Conversation " (session.id) }
+            p.why { (phrase("Conversation {}", &[html! { (session.id) }])) }
             @if let Some(told) = told.as_ref().filter(|_| !is_of_form) { (told) }
             @for (place, turn) in session.turns.iter().enumerate() {
-                section.turn aria-label={ "Turn " (turn.number) } {
+                section.turn aria-label=(fill("Turn {}", &[&turn.number.to_string()])) {
                     h2.said { (text(&turn.text)) }
-                    div.answer id={ "answer-" (turn.number) } tabindex="-1" role="group" aria-label={ "Answer " (turn.number) } {
+                    div.answer id={ "answer-" (turn.number) } tabindex="-1" role="group" aria-label=(fill("Answer {}", &[&turn.number.to_string()])) {
                         @if place == last { (memory(forms)) }
                         @match &turn.recommendation {
                             Some(found) if place == last => (answer(found, Some(forms))),
@@ -218,15 +219,15 @@ fn shown_with(
                     }
                 }
             }
-            @if let Some(why) = app.model_not_asked(&forms.visitor.user) { p { (why) } }
+            @if let Some(why) = app.model_not_asked(&forms.visitor.user) { p { (said(why)) } }
             (results::cards(forms, rows))
-            h2 id="next" { "Next" }
+            h2 id="next" { (say("Next")) }
             @if let Some(told) = told.as_ref().filter(|_| is_of_form) { (told) }
-            form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait="Looking for tables" {
+            form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait=(say("Looking for tables")) {
                 (forms.fields())
-                label for="text" { "Say what to change, choose, or do next" }
+                label for="text" { (say("Say what to change, choose, or do next")) }
                 textarea id="text" name="text" rows="2" required maxlength="4000" autofocus[is_of_form] { (typed(box_text)) }
-                p { button.main { "Send" } }
+                p { button.main { (say("Send")) } }
             }
         },
     )
@@ -248,11 +249,11 @@ fn folded(session: &Session, open: Option<usize>) -> Vec<Markup> {
                 left = left.saturating_sub(whole.0.len());
                 whole
             }
-            Some(_) => html! { p { a href={ "/sessions/" (session.id) "?open=" (turn.number) "#answer-" (turn.number) } { "Show this answer" } } },
-            None if turn.tables.is_empty() => html! { p { "No table was shown." } },
+            Some(_) => html! { p { a href={ "/sessions/" (session.id) "?open=" (turn.number) "#answer-" (turn.number) } { (say("Show this answer")) } } },
+            None if turn.tables.is_empty() => html! { p { (say("No table was shown.")) } },
             None => html! { ul { @for id in &turn.tables { li { a href={ "/table?id=" (percent_encoded(id)) } { (text(id)) } } } } },
         };
-        html! { details open[is_open] { summary { "Answer" } (inside) } }
+        html! { details open[is_open] { summary { (say("Answer")) } (inside) } }
     }).collect();
     all.reverse();
     all
@@ -263,8 +264,8 @@ fn problem_told(problem: &Refusal) -> Markup {
     match problem.status {
         StatusCode::CONFLICT => html! {
             div.warn role="alert" {
-                p { "The conversation went on in another tab or program, so this was not done. Here is its newest state." }
-                @if problem.document.session.is_some() { p { "What you typed is kept below: send it again if it still fits." } }
+                p { (say("The conversation went on in another tab or program, so this was not done. Here is its newest state.")) }
+                @if problem.document.session.is_some() { p { (say("What you typed is kept below: send it again if it still fits.")) } }
             }
         },
         _ => alert(&problem.told()),

@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::answer::bar;
 use super::fault::Fault;
-use super::layout::{Visitor, grid, page as whole, text};
+use super::layout::{Visitor, grid, page as whole, phrase, text};
+use crate::messages::{count, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::{App, READ};
 use crate::service::http::chart::histogram;
@@ -23,7 +24,6 @@ use lakeward::Lakeward;
 use lakeward::documents::{Cited, TableReport};
 use lakeward::usage::Did;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::text::counted;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_operate::{CellForm, sql_name, texts};
@@ -89,24 +89,24 @@ pub async fn page(
             p {
                 code { (text(dataset.id().as_str())) }
                 @match dataset.table() {
-                    Some(table) => { ", " (counted(table.profile.rows, "row")) ", " (counted(table.profile.columns.len() as u64, "column")) },
-                    None => ", a catalogue record: its data is not in the lake",
+                    Some(table) => { ", " (count(table.profile.rows, "row")) ", " (count(table.profile.columns.len() as u64, "column")) },
+                    None => { ", " (say("a catalogue record: its data is not in the lake")) },
                 }
-                @if report.sampled { "; only its first rows were read" }
+                @if report.sampled { "; " (say("only its first rows were read")) }
             }
             @if dataset.table().is_some() {
-                p { a.button href={ "/?table=" (id) } { "Start from this table" } " " a.button href={ "/map?table=" (id) } { "What goes with it" } }
+                p { a.button href={ "/?table=" (id) } { (say("Start from this table")) } " " a.button href={ "/map?table=" (id) } { (say("What goes with it")) } }
             }
             (metadata(dataset))
             @if let Some(table) = dataset.table() {
-                @if !table.profile.keys.is_empty() { p { "Keys: " (text(&table.profile.keys.join(", "))) } }
+                @if !table.profile.keys.is_empty() { p { (phrase("Keys: {}", &[html! { (text(&table.profile.keys.join(", "))) }])) } }
                 (columns(&table.profile.columns, &sample))
             }
             @if !sample.rows.is_empty() {
-                h2 { "First rows" }
-                (grid("First rows of the table", &sample.columns, &sample.rows))
+                h2 { (say("First rows")) }
+                (grid(say("First rows of the table"), &sample.columns, &sample.rows))
             }
-            h2 { "Cite" }
+            h2 { (say("Cite")) }
             @for cited in &cited.citations { (citation(cited)) }
         },
     ))
@@ -160,7 +160,7 @@ fn citation(cited: &Cited) -> Markup {
     html! {
         @if let Some(note) = &cited.note { p.why { (text(note)) } }
         @for (name, form) in [("Text", text(&cited.text)), ("BibTeX", bibtex.join("\n")), ("CSL-JSON", csl.join("\n"))] {
-            details.cite open[name == "Text"] { summary { (name) } pre data-copy=(name) tabindex="0" { (form) } }
+            details.cite open[name == "Text"] { summary { (say(name)) } pre data-copy=(say(name)) tabindex="0" { (form) } }
         }
     }
 }
@@ -171,7 +171,7 @@ fn metadata(dataset: &Dataset) -> Markup {
             @if let Some(description) = &metadata.description { p { (text(description)) } }
             dl {
                 @for (name, value) in [("Publisher", &metadata.publisher), ("Licence", &metadata.licence), ("Issued", &metadata.issued), ("Modified", &metadata.modified), ("Source", &metadata.source_url)] {
-                    @if let Some(value) = value { dt { (name) } dd { (text(value)) } }
+                    @if let Some(value) = value { dt { (say(name)) } dd { (text(value)) } }
                 }
             }
         }
@@ -180,15 +180,15 @@ fn metadata(dataset: &Dataset) -> Markup {
 
 fn columns(columns: &[ColumnProfile], sample: &Sample) -> Markup {
     html! {
-        h2 { "Columns" }
-        div.scroll tabindex="0" role="region" aria-label="Columns" {
+        h2 { (say("Columns")) }
+        div.scroll tabindex="0" role="region" aria-label=(say("Columns")) {
             table {
-                thead { tr { @for head in ["Name", "Type", "Different values", "Missing", "Range", "Distribution"] { th scope="col" { (head) } } } }
+                thead { tr { @for head in ["Name", "Type", "Different values", "Missing", "Range", "Distribution"] { th scope="col" { (say(head)) } } } }
                 tbody {
                     @for column in columns.iter().take(COLUMNS) {
                         tr {
                             th scope="row" { (text(&column.name)) }
-                            td { (label(&column.logical)) @if let Some(semantic) = &column.semantic { ", " (label(semantic)) } }
+                            td { (name(&label(&column.logical))) @if let Some(semantic) = &column.semantic { ", " (name(&label(semantic))) } }
                             td.number { (column.distinct) }
                             td.number { (column.missing) }
                             td { @if let (Some(min), Some(max)) = (&column.min, &column.max) { (text(min)) " – " (text(max)) } }
@@ -198,8 +198,8 @@ fn columns(columns: &[ColumnProfile], sample: &Sample) -> Markup {
                 }
             }
         }
-        @if !sample.histograms.is_empty() { p.why { "Histograms of the first " (counted(sample.counted as u64, "row")) "." } }
-        @if columns.len() > COLUMNS { p { (counted((columns.len() - COLUMNS) as u64, "more column")) } }
+        @if !sample.histograms.is_empty() { p.why { (phrase("Histograms of the first {}.", &[html! { (count(sample.counted as u64, "row")) }])) } }
+        @if columns.len() > COLUMNS { p { (count((columns.len() - COLUMNS) as u64, "more column")) } }
     }
 }
 

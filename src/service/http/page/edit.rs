@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::edit_fields::{Field, Takes, fields, json, shown};
 use super::layout::text;
+use crate::messages::{fill, name, say};
 use crate::service::percent::{percent_decoded, percent_encoded};
 use lakeward::{LakeContext, Plan};
 use lakeward_core::error::{Error, Result};
@@ -233,8 +234,8 @@ pub fn forms(address: &str, common: &Markup, place: usize, step: &Step, choices:
     let is_sent = sent.iter().any(|(name, value)| name == "step" && *value == number.to_string());
     html! {
         details.change open[is_sent] {
-            summary { "Change step " (number) }
-            @if fields.len() > MOST_FIELDS { p.why { "It has more parts than a form can show: say in the conversation what to change." } }
+            summary { (fill("Change step {}", &[&number.to_string()])) }
+            @if fields.len() > MOST_FIELDS { p.why { (say("It has more parts than a form can show: say in the conversation what to change.")) } }
             @if (1..=MOST_FIELDS).contains(&fields.len()) {
                 form method="post" action=(address) {
                     (common)
@@ -245,14 +246,14 @@ pub fn forms(address: &str, common: &Markup, place: usize, step: &Step, choices:
                             (input(&format!("f{number}-{at}"), field, typed.map_or(&field.value, |(_, typed)| typed), choices.list(place, field.takes)))
                         }
                     }
-                    p.why { "What is emptied is taken out of its list." }
-                    button { "Preview with this change" }
+                    p.why { (say("What is emptied is taken out of its list.")) }
+                    button { (say("Preview with this change")) }
                 }
             }
             form method="post" action=(address) {
                 (common)
                 input type="hidden" name="remove" value=(number);
-                button.quiet { "Take step " (number) " out" }
+                button.quiet { (fill("Take step {} out", &[&number.to_string()])) }
             }
         }
     }
@@ -261,10 +262,10 @@ pub fn forms(address: &str, common: &Markup, place: usize, step: &Step, choices:
 fn input(id: &str, field: &Field, value: &str, list: Option<String>) -> Markup {
     html! {
         div {
-            label for=(id) { (field.label) }
+            label for=(id) { (name(&field.label)) }
             @match field.takes {
                 Takes::One(all) => select id=(id) name=(field.pointer) {
-                    @for (choice, words) in all { option value=(choice) selected[*choice == value] { (words) } }
+                    @for (choice, words) in all { option value=(choice) selected[*choice == value] { (say(words)) } }
                 },
                 _ => input id=(id) name=(field.pointer) type="text" value=(text(value)) list=[list] maxlength="600";,
             }

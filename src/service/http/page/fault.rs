@@ -8,7 +8,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use super::layout::{Visitor, page, told};
+use super::layout::{Visitor, page, phrase, told};
+use crate::messages::{said, say};
 use crate::service::http::app::App;
 use crate::service::http::refusal::{Refusal, Told};
 use crate::service::percent::{percent_decoded, percent_encoded};
@@ -59,15 +60,17 @@ pub fn as_page(mut response: Response, is_shown: bool, visitor: Option<&Visitor>
         return response;
     };
     let main = html! {
-        h1 { "This could not be done" }
+        h1 { (say("This could not be done")) }
         (alert(&refused))
         (nearest_addresses(&refused, at))
         @match conversation_of(at).filter(|_| response.status() != StatusCode::NOT_FOUND) {
-            Some(id) => p { a href={ "/sessions/" (id) } { "← Back to the conversation" } },
-            None => p { a href="/" { "Ask" } ", " a href="/search" { "search" } " or look at the " a href="/map" { "map" } "." },
+            Some(id) => p { a href={ "/sessions/" (id) } { (say("← Back to the conversation")) } },
+            None => p { (phrase("{}, {} or look at the {}.", &[
+                html! { a href="/" { (say("Ask")) } }, html! { a href="/search" { (say("search")) } }, html! { a href="/map" { (say("map")) } },
+            ])) },
         }
     };
-    let page = (response.status(), page("Not done", visitor, &main)).into_response();
+    let page = (response.status(), page(say("Not done"), visitor, &main)).into_response();
     let mut headers = page.headers().clone();
     // Headers as programs get them.
     for name in [header::RETRY_AFTER, header::WWW_AUTHENTICATE] {
@@ -84,8 +87,8 @@ pub fn as_page(mut response: Response, is_shown: bool, visitor: Option<&Visitor>
 pub fn alert(refused: &Told) -> Markup {
     html! {
         div.warn role="alert" {
-            p { (told(&capitalised(&refused.error))) "." }
-            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (told(&capitalised(hint))) "." } }
+            p { (told(&capitalised(&said(&refused.error)))) (say(".")) }
+            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (told(&capitalised(&said(hint)))) (say(".")) } }
         }
     }
 }
@@ -101,7 +104,7 @@ pub fn capitalised(text: &str) -> String {
 pub fn nearest(refused: &Told, offer: impl Fn(&str) -> Markup) -> Markup {
     html! {
         @if let Some((_, names)) = refused.unknown.as_ref().filter(|(_, names)| !names.is_empty()) {
-            div.row { span { "Did you mean" } @for name in names.iter().take(OFFERED) { (offer(name)) } }
+            div.row { span { (say("Did you mean")) } @for name in names.iter().take(OFFERED) { (offer(name)) } }
         }
     }
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::layout::text;
+use crate::messages::say;
 use lakeward::{LakeContext, Plan};
 use lakeward_agent::session::Step;
 use lakeward_core::error::Result;
@@ -104,8 +105,8 @@ impl Fresh {
         html! {
             (text(&self.name))
             @match self.news {
-                News::Added => { " " span.badge { "new" } },
-                News::Changed => { " " span.badge { "changed" } },
+                News::Added => { " " span.badge { (say("new")) } },
+                News::Changed => { " " span.badge { (say("changed")) } },
                 News::None => {},
             }
         }

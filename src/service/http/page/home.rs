@@ -12,7 +12,8 @@ use super::answer::answer;
 use super::command::{Command, command};
 use super::conversation::{keep_shown, to_place};
 use super::fault::{Fault, alert, nearest};
-use super::layout::{Form, Visitor, page as whole, text, typed};
+use super::layout::{Form, Visitor, page as whole, phrase, text, typed};
+use crate::messages::{count, say};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::http::endpoint::Query;
@@ -23,7 +24,6 @@ use lakeward::LakeIndex;
 use lakeward_agent::recommend::fit;
 use lakeward_agent::session::{SessionState, SessionSummary};
 use lakeward_core::error::Result as Outcome;
-use lakeward_core::text::counted;
 use lakeward_lake::profile::ColumnProfile;
 
 /// Examples, and tables that are looked at for them.
@@ -72,34 +72,36 @@ async fn shown(app: &App, visitor: &Visitor, filled: &Filled, problem: Option<&R
         html! { a.button href=(address) { (text(name)) } }
     };
     Ok(whole(
-        "Ask",
+        say("Ask"),
         Some(visitor),
         &html! {
-            h1 { "What do you want to do?" }
+            h1 { (say("What do you want to do?")) }
             @if let Some(told) = problem.map(Refusal::told) { (alert(&told)) (nearest(&told, with_table)) }
-            form.ask method="post" action="/ask" data-wait="Looking for tables" {
+            form.ask method="post" action="/ask" data-wait=(say("Looking for tables")) {
                 (visitor.field())
-                label for="text" { "Your task or question, in your own words" }
+                label for="text" { (say("Your task or question, in your own words")) }
                 textarea id="text" name="text" rows="3" required maxlength="4000" autofocus { (typed(&filled.text)) }
-                label for="table" { "The table you start from, if you have one" }
+                label for="table" { (say("The table you start from, if you have one")) }
                 input id="table" name="table" type="text" value=(text(&filled.table)) maxlength="600";
-                p { button.main { "Ask" } }
+                p { button.main { (say("Ask")) } }
             }
             p.why {
-                "The lake " strong { (text(&name)) } " has " (counted(tables as u64, "dataset")) ": "
-                a href="/search" { "search or list them" } " or " a href="/map" { "look at their map" } "."
+                (phrase("The lake {} has {}: {} or {}.", &[
+                    html! { strong { (text(&name)) } }, html! { (count(tables as u64, "dataset")) },
+                    html! { a href="/search" { (say("search or list them")) } }, html! { a href="/map" { (say("look at their map")) } },
+                ]))
             }
             @if !examples.is_empty() {
-                h2 { "For example" }
+                h2 { (say("For example")) }
                 ul { @for example in &examples {
                     li {
                         a href={ "/?text=" (percent_encoded(&example.text)) "&table=" (percent_encoded(&example.table)) } { (text(&example.text)) }
-                        span.why { ", starting from " (text(&example.title)) }
+                        span.why { (phrase(", starting from {}", &[html! { (text(&example.title)) }])) }
                     }
                 } }
             }
             @if !sessions.is_empty() {
-                h2 { "Conversations" }
+                h2 { (say("Conversations")) }
                 ul.cards { @for session in sessions.iter().take(LISTED) { (line(session)) } }
             }
         },
@@ -146,7 +148,7 @@ fn line(session: &SessionSummary) -> Markup {
         @if let SessionState::Readable { turns, steps, first_request, .. } = &session.state {
             li {
                 a href={ "/sessions/" (session.id) } { (text(first_request.as_deref().unwrap_or(&session.id))) }
-                p.why { (counted(*turns as u64, "turn")) ", " (counted(*steps as u64, "operation")) }
+                p.why { (count(*turns as u64, "turn")) ", " (count(*steps as u64, "operation")) }
             }
         }
     }
@@ -170,7 +172,7 @@ pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): For
         return match found.await.map(|found| app.counted(&visitor.user, found)) {
             Ok(found) => {
                 let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
-                Ok(whole("Answer", Some(&visitor), &main).into_response())
+                Ok(whole(say("Answer"), Some(&visitor), &main).into_response())
             }
             Err(problem) => page_with_problem(&app, &visitor, asked, problem).await,
         };

@@ -6,10 +6,11 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use maud::{DOCTYPE, Markup, Render, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use serde::de::DeserializeOwned;
 
 use super::fault::Fault;
+use crate::messages::{self, say};
 use crate::service::http::app::App;
 use crate::service::http::guard::Proof;
 use crate::service::http::refusal::Refusal;
@@ -21,6 +22,16 @@ const TEXT: usize = 600;
 /// Characters of a request.
 const TYPED: usize = 4_000;
 
+/// What the scripts say, in the order in which they take it.
+const SCRIPT: [&str; 6] = [
+    "Cancel",
+    "Cancelling",
+    "Cancelled; nothing was changed.",
+    "Copy",
+    "Copied",
+    "Arrow keys go from table to table, Enter opens one, + and - change the size.",
+];
+
 /// Text of the lake, safe to show.
 pub fn text(text: &str) -> String {
     shown(text, TEXT)
@@ -31,9 +42,15 @@ pub fn typed(text: &str) -> String {
     text.lines().map(|line| shown(line, TYPED)).collect::<Vec<_>>().join("\n")
 }
 
-/// Text of the lake with names, which stand in backticks, as code.
+/// A message with pieces of the page filled in.
+pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
+    let part = &mut |place: usize| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
+    PreEscaped(messages::filled(say(english), part))
+}
+
+/// A sentence of an answer, or text of the lake, with names, which stand in backticks, as code.
 pub fn told(said: &str) -> Markup {
-    let said = text(said);
+    let said = text(&messages::said(said));
     let parts: Vec<&str> = said.split('`').collect();
     html! {
         @if parts.len().is_multiple_of(2) { (said) } @else {
@@ -118,7 +135,7 @@ async fn fields<T: DeserializeOwned>(
 pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(messages::current().tag()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -128,23 +145,23 @@ pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
                 link rel="icon" href="data:,";
                 script type="module" src="/app.js" {}
             }
-            body {
-                a.skip href="#main" { "To the content" }
+            body data-says=(SCRIPT.map(say).join("\n")) {
+                a.skip href="#main" { (say("To the content")) }
                 header {
-                    nav aria-label="Pages" {
+                    nav aria-label=(say("Pages")) {
                         a.brand href="/" { "Lakeward" }
                         @if let Some(visitor) = visitor {
-                            @for (address, name) in [("/", "Ask"), ("/search", "Search"), ("/map", "Map")] { a href=(address) { (name) } }
+                            @for (address, name) in [("/", "Ask"), ("/search", "Search"), ("/map", "Map")] { a href=(address) { (say(name)) } }
                             form method="post" action="/logout" {
                                 (visitor.field())
-                                button.quiet { "Log out " (visitor.user.shown()) }
+                                button.quiet { (say("Log out")) " " (visitor.user.shown()) }
                             }
                         }
                     }
                 }
                 main id="main" { (main) }
                 @if visitor.is_some_and(|visitor| visitor.is_kept) {
-                    footer { "Requests, and which tables are opened, accepted and used for them, are kept beside the index of this lake; without names." }
+                    footer { (say("Requests, and which tables are opened, accepted and used for them, are kept beside the index of this lake; without names.")) }
                 }
             }
         }

@@ -10,7 +10,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::fault::Fault;
-use super::layout::{Form, page as whole, text};
+use super::layout::{Form, page as whole, phrase, text};
+use crate::messages::say;
 use crate::service::http::app::App;
 use crate::service::http::endpoint::Query;
 use crate::service::http::guard::{Proof, cookie};
@@ -44,7 +45,7 @@ pub async fn page(
     Query(of): Query<Of>,
 ) -> Result<Response, Fault> {
     let Some(code) = &of.code else {
-        let ended = "You are not logged in any more: the service was started again, or half a day has passed.";
+        let ended = say("You are not logged in any more: the service was started again, or half a day has passed.");
         return Ok(form(&app, of.ended.as_ref().map(|_| ended), &of.next).into_response());
     };
     match app.users.with_code(code) {
@@ -52,7 +53,7 @@ pub async fn page(
         // Whoever opens the printed address again is there already.
         None if proof.is_some() => Ok(Redirect::to("/").into_response()),
         None => {
-            let used = "This address was used already or is not valid: an address is good once.";
+            let used = say("This address was used already or is not valid: an address is good once.");
             Ok((StatusCode::FORBIDDEN, form(&app, Some(used), &of.next)).into_response())
         }
     }
@@ -60,24 +61,24 @@ pub async fn page(
 
 fn form(app: &App, told: Option<&str>, next: &str) -> Markup {
     whole(
-        "Log in",
+        say("Log in"),
         None,
         &html! {
-            h1 { "Log in" }
+            h1 { (say("Log in")) }
             @if let Some(told) = told { p.warn role="alert" { (told) } }
             form method="post" action="/login" {
                 @if let Some(next) = own_path(next) { input type="hidden" name="next" value=(text(next)); }
-                label for="secret" { "Token" }
+                label for="secret" { (say("Token")) }
                 input id="secret" name="secret" type="password" autocomplete="current-password" required autofocus;
-                p { button.main { "Log in" } }
+                p { button.main { (say("Log in")) } }
             }
             @if app.users.are_local() {
                 p {
-                    "The token stands in the terminal in which " code { "lakeward serve" } " runs, after " code { "Authorization: Bearer" }
-                    ". Each start of the service has a new one, and prints a new address that logs in without it."
+                    (phrase("The token stands in the terminal in which {} runs, after {}.", &[html! { code { "lakeward serve" } }, html! { code { "Authorization: Bearer" } }]))
+                    " " (say("Each start of the service has a new one, and prints a new address that logs in without it."))
                 }
             } @else {
-                p { "Whoever runs the service has given you the token; their token file knows it by your name." }
+                p { (say("Whoever runs the service has given you the token; their token file knows it by your name.")) }
             }
         },
     )
@@ -100,7 +101,7 @@ pub async fn with_token(
 ) -> Result<Response, Fault> {
     match app.users.with_token(of.secret.trim()) {
         Some(user) => logged_in(&app, user, &headers, &of.next),
-        None => Ok((StatusCode::FORBIDDEN, form(&app, Some("No user has this token."), &of.next)).into_response()),
+        None => Ok((StatusCode::FORBIDDEN, form(&app, Some(say("No user has this token.")), &of.next)).into_response()),
     }
 }
 
@@ -108,8 +109,9 @@ pub async fn with_token(
 pub fn unknown_user(app: &App, request: &Request) -> Response {
     let had = cookie(request.headers(), &app.cookie).is_some_and(|cookie| !cookie.is_empty());
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let lost = "Nothing was done: you are not logged in any more. The service was started again, or half a day has \
-                    passed. Log in, then send it again.";
+        let lost =
+            say("Nothing was done: you are not logged in any more. The service was started again, or half a day has \
+                    passed. Log in, then send it again.");
         return (StatusCode::UNAUTHORIZED, form(app, Some(lost), "")).into_response();
     }
     let asked = request.uri().path_and_query().map_or("/", |path| path.as_str());

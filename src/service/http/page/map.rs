@@ -7,12 +7,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::fault::Fault;
-use super::layout::{Visitor, page as whole, text};
+use super::layout::{Visitor, page as whole, phrase, text};
+use crate::messages::{count, fill, say};
 use crate::service::http::app::{App, READ};
 use crate::service::http::endpoint::Query;
 use crate::service::http::lake_map::{LakeMap, LinkKind, MapOf};
 use crate::service::percent::percent_encoded;
-use lakeward_core::text::{counted, shown};
+use lakeward_core::text::shown;
 
 /// Columns of topics, and the measures of one.
 const COLUMNS: usize = 3;
@@ -57,18 +58,22 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Quer
     let map = app.work(&visitor.user, READ, move |lake, stop| maps.of(lake, stop, &wanted)).await?;
     let zoom = of.zoom.parse().ok().filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(ZOOMS[0]);
     Ok(whole(
-        "Map",
+        say("Map"),
         Some(&visitor),
         &html! {
-            h1 { "Map of the lake" }
+            h1 { (say("Map of the lake")) }
             p.why {
-                (counted(map.tables.len() as u64, "dataset")) " of " (map.total) " by topic; lines say what can be joined (solid) or appended (dashed), "
-                "the stronger the better it fits."
+                (phrase("{} of {} by topic; lines say what can be joined (solid) or appended (dashed), the stronger the better it fits.", &[
+                    html! { (count(map.tables.len() as u64, "dataset")) }, html! { (map.total) },
+                ]))
                 @if map.tables.len() < map.total {
-                    " To see others, say what they are about or name one of them below, or go through "
-                    a href="/search" { "the list of all" } "."
+                    " " (phrase("To see others, say what they are about or name one of them below, or go through {}.", &[
+                        html! { a href="/search" { (say("the list of all")) } },
+                    ]))
                 }
-                @if map.unread > 0 { " Of " (map.unread) " the links are not known yet: load the page again, or they are too large to be read for a map." }
+                @if map.unread > 0 {
+                    " " (phrase("Of {} the links are not known yet: load the page again, or they are too large to be read for a map.", &[html! { (map.unread) }]))
+                }
             }
             (filter(&of, least, zoom))
             (drawing(&map, zoom))
@@ -78,26 +83,26 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Quer
 }
 
 fn filter(of: &Of, least: f64, zoom: u32) -> Markup {
-    let choice = |id: &str, label: &str, options: &[(String, String)], chosen: &str| {
+    let choice = |id: &str, label: &'static str, options: &[(String, String)], chosen: &str| {
         html! {
             div {
-                label for=(id) { (label) }
+                label for=(id) { (say(label)) }
                 select id=(id) name=(id) { @for (value, name) in options { option value=(value) selected[value == chosen] { (name) } } }
             }
         }
     };
     let kinds = [("", "joins and unions"), ("join", "joins"), ("union", "unions")]
-        .map(|(value, name)| (value.to_string(), name.to_string()));
+        .map(|(value, name)| (value.to_string(), say(name).to_string()));
     let strengths = LEAST.map(|it| (it.to_string(), format!("{:.0} %", 100.0 * it)));
     let zooms = ZOOMS.map(|it| (it.to_string(), format!("{it} %")));
     html! {
         form.row method="get" action="/map" role="search" {
-            div { label for="about" { "Only tables about" } input id="about" name="about" type="search" value=(text(&of.about)) maxlength="1000"; }
-            div { label for="table" { "Only around the table" } input id="table" name="table" type="text" value=(text(&of.table)) maxlength="600"; }
+            div { label for="about" { (say("Only tables about")) } input id="about" name="about" type="search" value=(text(&of.about)) maxlength="1000"; }
+            div { label for="table" { (say("Only around the table")) } input id="table" name="table" type="text" value=(text(&of.table)) maxlength="600"; }
             (choice("kind", "Lines", &kinds, &of.kind))
             (choice("least", "At least", &strengths, &least.to_string()))
             (choice("zoom", "Size", &zooms, &zoom.to_string()))
-            div { button { "Show" } }
+            div { button { (say("Show")) } }
         }
     }
 }
@@ -121,8 +126,8 @@ fn drawing(map: &LakeMap, zoom: u32) -> Markup {
     let (places, heads, height) = places(map);
     let width = COLUMNS as f64 * (WIDTH + GAP) - GAP;
     html! {
-        div.scroll.map id="map" tabindex="0" role="region" aria-label="Map" {
-            svg class={ "map zoom" (zoom) } role="group" aria-label="Tables by topic" viewBox={ "-24 -8 " (width + 32.0) " " (height) } {
+        div.scroll.map id="map" tabindex="0" role="region" aria-label=(say("Map")) {
+            svg class={ "map zoom" (zoom) } role="group" aria-label=(say("Tables by topic")) viewBox={ "-24 -8 " (width + 32.0) " " (height) } {
                 @for (topic, [x, y]) in heads.iter().enumerate() {
                     @let members = map.tables.iter().filter(|table| table.topic == topic).count();
                     rect.topic x=(x) y=(y) width=(WIDTH) height=(HEAD + members as f64 * ROW) rx="8" {}
@@ -154,8 +159,8 @@ fn drawing(map: &LakeMap, zoom: u32) -> Markup {
 /// A table and how many it goes with.
 fn spoken(map: &LakeMap, place: usize) -> String {
     let count = |kind| map.links.iter().filter(|link| link.kind == kind && link.tables.contains(&place)).count();
-    let (joins, unions) = (count(LinkKind::Join), count(LinkKind::Union));
-    format!("{}: {} joins, {} unions", text(&map.tables[place].title), joins, unions)
+    let (joins, unions) = (count(LinkKind::Join).to_string(), count(LinkKind::Union).to_string());
+    fill("{}: {} joins, {} unions", &[&text(&map.tables[place].title), &joins, &unions])
 }
 
 fn kind(kind: LinkKind) -> &'static str {
@@ -181,19 +186,19 @@ fn tables(map: &LakeMap) -> Markup {
         html! { a href={ "/table?id=" (percent_encoded(&table.table)) } { (text(&table.title)) } }
     };
     html! {
-        h2 id="as-table" { "The same as a table" }
-        @if map.links.is_empty() { p { "No two of these tables go together as well as that." } }
+        h2 id="as-table" { (say("The same as a table")) }
+        @if map.links.is_empty() { p { (say("No two of these tables go together as well as that.")) } }
         @else {
-            div.scroll tabindex="0" role="region" aria-label="Tables that go together" {
+            div.scroll tabindex="0" role="region" aria-label=(say("Tables that go together")) {
                 table {
-                    caption { (counted(map.links.len() as u64, "line")) }
-                    thead { tr { @for head in ["Table", "Goes with", "How", "Strength", "By"] { th scope="col" { (head) } } } }
+                    caption { (count(map.links.len() as u64, "line")) }
+                    thead { tr { @for head in ["Table", "Goes with", "How", "Strength", "By"] { th scope="col" { (say(head)) } } } }
                     tbody {
                         @for it in &map.links {
                             tr {
                                 td { (link(it.tables[0])) }
                                 td { (link(it.tables[1])) }
-                                td { (kind(it.kind)) }
+                                td { (say(kind(it.kind))) }
                                 td.number { (format!("{:.0} %", 100.0 * it.strength)) }
                                 td { (shown(&it.on, 80)) }
                             }
@@ -202,7 +207,7 @@ fn tables(map: &LakeMap) -> Markup {
                 }
             }
         }
-        h3 { "All by topic" }
+        h3 { (say("All by topic")) }
         @for (topic, name) in map.topics.iter().enumerate() {
             details {
                 summary { (text(name)) }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use super::conversation::{self, Forms};
 use super::fault::Fault;
 use super::layout::{Form, Visitor, text};
+use crate::messages::{demand_line, fill, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
 use lakeward::Lakeward;
-use lakeward_agent::session::transcript::demand_line;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
@@ -40,17 +40,17 @@ pub struct Demanded {
 pub fn memory(forms: &Forms<'_>) -> Markup {
     let session = forms.session;
     html! {
-        div.memory id="memory" tabindex="-1" role="group" aria-label="Remembered" {
+        div.memory id="memory" tabindex="-1" role="group" aria-label=(say("Remembered")) {
             @if !session.demands.is_empty() {
                 ul.chips {
-                    li.why { "Remembered:" }
+                    li.why { (say("Remembered:")) }
                     @for (place, demand) in session.demands.iter().enumerate() {
-                        @let said = text(&demand_line(demand));
+                        @let told = text(&demand_line(demand));
                         li {
                             form method="post" action={ "/sessions/" (session.id) "/forget" } {
                                 (forms.fields())
                                 input type="hidden" name="demand" value=(place + 1);
-                                span { (said) } button aria-label={ "Forget " (said) } { "×" }
+                                span { (told) } button aria-label=(fill("Forget {}", &[&told])) { "×" }
                             }
                         }
                     }
@@ -59,17 +59,17 @@ pub fn memory(forms: &Forms<'_>) -> Markup {
             (changed(forms))
             @if !forms.roles.is_empty() {
                 details {
-                    summary { "Add a demand" }
+                    summary { (say("Add a demand")) }
                     form.row method="post" action={ "/sessions/" (session.id) "/demand" } {
                         (forms.fields())
                         div {
-                            label for="role" { "In respect of" }
-                            select id="role" name="role" { @for role in forms.roles { option value=(role) { (role) } } }
+                            label for="role" { (say("In respect of")) }
+                            select id="role" name="role" { @for role in forms.roles { option value=(role) { (name(role)) } } }
                         }
-                        div { label for="value" { "It has to be" } input id="value" name="value" type="text" required maxlength="600"; }
-                        div { button { "Remember" } }
+                        div { label for="value" { (say("It has to be")) } input id="value" name="value" type="text" required maxlength="600"; }
+                        div { button { (say("Remember")) } }
                     }
-                    p.why { "It takes the place of what was remembered in that respect." }
+                    p.why { (say("It takes the place of what was remembered in that respect.")) }
                 }
             }
         }
@@ -106,15 +106,17 @@ fn changed(forms: &Forms<'_>) -> Markup {
         @if !gone.is_empty() || !new.is_empty() {
             div.warn role="status" {
                 p {
-                    "This answer was given before "
-                    @if !gone.is_empty() { "“" (gone.join("”, “")) "” was removed" }
-                    @if !gone.is_empty() && !new.is_empty() { " and " }
-                    @if !new.is_empty() { "“" (new.join("”, “")) "” was added" }
-                    ". The next one heeds it."
+                    @let (gone, new) = (gone.join("”, “"), new.join("”, “"));
+                    @match (gone.is_empty(), new.is_empty()) {
+                        (false, false) => (fill("This answer was given before “{}” was removed and “{}” was added.", &[&gone, &new])),
+                        (false, true) => (fill("This answer was given before “{}” was removed.", &[&gone])),
+                        (true, _) => (fill("This answer was given before “{}” was added.", &[&new])),
+                    }
+                    " " (say("The next one heeds it."))
                 }
                 p {
-                    a.button href={ "/sessions/" (forms.session.id) "?ask=" (turn.number) "#next" } { "Ask again" }
-                    @if !gone.is_empty() { " in words that do not say it: the same words would be understood in the same way." }
+                    a.button href={ "/sessions/" (forms.session.id) "?ask=" (turn.number) "#next" } { (say("Ask again")) }
+                    @if !gone.is_empty() { " " (say("in words that do not say it: the same words would be understood in the same way.")) }
                 }
             }
         }

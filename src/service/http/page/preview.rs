@@ -12,7 +12,8 @@ use super::conversation::{after, to_place};
 use super::edit::{self, Choices, Sent};
 use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
-use super::layout::{Form, Visitor, grid, page as whole, text, told};
+use super::layout::{Form, Visitor, grid, page as whole, phrase, text, told};
+use crate::messages::{count, fill, said, say};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{App, LOOK, READ, RUN};
 use crate::service::http::endpoint::Query;
@@ -25,7 +26,6 @@ use lakeward_agent::session::transcript::input_name;
 use lakeward_core::error::{Error, Result as Outcome};
 use lakeward_core::plan::{Condition, Edit, Step};
 use lakeward_core::request::Input;
-use lakeward_core::text::counted;
 use lakeward_operate::PlanPreview;
 
 /// Columns of the sample.
@@ -70,14 +70,18 @@ pub async fn page(
     let stale = turn.filter(|turn| operation.is_some() && latest != Some(*turn)).map(|turn| {
         html! {
             p.warn role="status" {
-                "This is operation " (operation.unwrap_or_default()) " of answer " (turn) ". The conversation has gone on since: "
-                a href={ "/sessions/" (found.session.id) "#answer-" (latest.unwrap_or_default()) } { "see its latest answer" } "."
+                (phrase("This is operation {} of answer {}. The conversation has gone on since: {}.", &[
+                    html! { (operation.unwrap_or_default()) }, html! { (turn) },
+                    html! { a href={ "/sessions/" (found.session.id) "#answer-" (latest.unwrap_or_default()) } { (say("see its latest answer")) } },
+                ]))
             }
         }
     });
-    let title = operation.map_or("The working table".to_string(), |number| format!("Operation {number}"));
-    let how = if operation.is_some() { heading(&found) } else { "how it is made".to_string() };
-    Ok(shown(&visitor, &found, &format!("{title}: {how}"), &stale.unwrap_or_default(), &[]))
+    let title = match operation {
+        Some(number) => fill("Operation {}: {}", &[&number.to_string(), &heading(&found)]),
+        None => say("The working table: how it is made").to_string(),
+    };
+    Ok(shown(&visitor, &found, &title, &stale.unwrap_or_default(), &[]))
 }
 
 /// The page of a plan with a change; of the plan before it, with what was typed, if it cannot be changed so.
@@ -93,7 +97,7 @@ pub async fn edited(
     };
     let problem = match previewed(&app, &visitor, id.clone(), changed).await {
         Ok(found) => {
-            let title = format!("Changed operation: {}", heading(&found));
+            let title = fill("Changed operation: {}", &[&heading(&found)]);
             return Ok(shown(&visitor, &found, &title, &html! {}, &[]).into_response());
         }
         Err(problem) => problem,
@@ -110,7 +114,8 @@ pub async fn edited(
         edit::instead(&address, &common, &sent, typed, name)
     };
     let told = html! { (alert(&told)) (nearest(&told, instead)) };
-    Ok((problem.status, shown(&visitor, &found, "Not changed: the operation before", &told, &sent)).into_response())
+    Ok((problem.status, shown(&visitor, &found, say("Not changed: the operation before"), &told, &sent))
+        .into_response())
 }
 
 async fn previewed(
@@ -162,37 +167,38 @@ fn heading(found: &Previewed) -> String {
     let steps = &found.plan.relation.steps[found.plan.relation.steps.len() - new..];
     let computes = steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
     if !added.is_empty() {
-        let verb = if computes { "computes" } else { "adds" };
         let more = added.len().saturating_sub(NAMED);
         let mut names: Vec<String> = added.iter().take(NAMED).map(|name| text(name)).collect();
-        names.extend((more > 0).then(|| format!("{more} more")));
+        names.extend((more > 0).then(|| fill("{} more", &[&more.to_string()])));
         let last = names.pop().unwrap_or_default();
-        return if names.is_empty() {
-            format!("{verb} {last}")
-        } else {
-            format!("{verb} {} and {last}", names.join(", "))
+        let names = match names.is_empty() {
+            true => last,
+            false => fill("{} and {}", &[&names.join(", "), &last]),
         };
+        return fill(if computes { "computes {}" } else { "adds {}" }, &[&names]);
     }
     let columns = preview.columns.len();
     match () {
-        () if columns < fresh.before => format!("keeps {columns} of {}", counted(fresh.before as u64, "column")),
-        () if preview.rows_out < preview.rows_in => {
-            format!("{} of {}", preview.rows_out, counted(preview.rows_in, "row"))
+        () if columns < fresh.before => {
+            fill("keeps {} of {}", &[&columns.to_string(), &count(fresh.before as u64, "column")])
         }
-        () => counted(preview.rows_out, "row"),
+        () if preview.rows_out < preview.rows_in => {
+            fill("{} of {}", &[&preview.rows_out.to_string(), &count(preview.rows_in, "row")])
+        }
+        () => count(preview.rows_out, "row"),
     }
 }
 
 /// What a remedy does, as the words of a button.
 fn remedied(edit: &Edit) -> String {
     match edit {
-        Edit::Remove { step } => format!("Take step {step} out"),
-        Edit::Replace { with, .. } => format!("Put it right: {}", text(&with.to_string())),
+        Edit::Remove { step } => fill("Take step {} out", &[&step.to_string()]),
+        Edit::Replace { with, .. } => fill("Put it right: {}", &[&text(&said(&with.to_string()))]),
         Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => {
-            format!("Leave out: {}", text(&totals.to_string()))
+            fill("Leave out: {}", &[&text(&said(&totals.to_string()))])
         }
-        Edit::Add { step, .. } => format!("Add a step: {}", text(&step.to_string())),
-        _ => "Put it right".into(),
+        Edit::Add { step, .. } => fill("Add a step: {}", &[&text(&said(&step.to_string()))]),
+        _ => say("Put it right").into(),
     }
 }
 
@@ -213,15 +219,15 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
         title,
         Some(visitor),
         &html! {
-            p { a href={ "/sessions/" (session.id) } { "← Conversation" } }
+            p { a href={ "/sessions/" (session.id) } { (say("← Conversation")) } }
             h1 { (title) }
             (told_first)
             ol.flow {
-                li { strong { (text(&input_name(&plan.relation.source))) } ": " (counted(preview.rows_in, "row")) }
+                li { strong { (text(&said(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
                         (told(&step.does))
-                        @if let Some(rows) = step.rows { " → " strong { (counted(rows, "row")) } }
+                        @if let Some(rows) = step.rows { " → " strong { (count(rows, "row")) } }
                         @for fact in &step.facts { p.why { (told(fact)) } }
                         @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place, step, choices, sent)) }
                     }
@@ -230,15 +236,15 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
             (choices.lists())
             @for warning in &preview.warnings {
                 div.warn {
-                    p { "Step " (warning.step) ": " (told(&warning.text)) }
+                    p { (phrase("Step {}: {}", &[html! { (warning.step) }, told(&warning.text)])) }
                     @if let Some(edit) = &warning.remedy { (edit::remedy(&address, &common, edit, &remedied(edit))) }
                 }
             }
             @match refused {
-                Some(reason) => p.warn role="alert" { (told(&capitalised(reason))) "." },
-                None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait="Running" {
+                Some(reason) => p.warn role="alert" { (told(&capitalised(&said(reason)))) (say(".")) },
+                None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait=(say("Running")) {
                     (common)
-                    button.main { "Run it: " (counted(preview.rows_out, "row")) ", " (counted(preview.columns.len() as u64, "column")) }
+                    button.main { (fill("Run it: {}, {}", &[&count(preview.rows_out, "row"), &count(preview.columns.len() as u64, "column")])) }
                 },
             }
             (sample(preview, fresh))
@@ -259,7 +265,7 @@ fn sample(preview: &PlanPreview, fresh: &FreshColumns) -> Markup {
         shown().filter_map(|column| row.get(column.place)).map(|value| (cell(value), value.is_number())).collect()
     };
     let rows: Vec<Vec<(String, bool)>> = preview.sample.iter().map(row).collect();
-    html! { @if !rows.is_empty() { (grid("First rows", &heads, &rows)) } }
+    html! { @if !rows.is_empty() { (grid(say("First rows"), &heads, &rows)) } }
 }
 
 /// Runs the plan; whoever sends it again is led to its result.

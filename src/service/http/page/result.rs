@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::fault::Fault;
 use super::layout::{Visitor, grid, page as whole, text};
 use super::results::downloads;
+use crate::messages::{count, fill, say};
 use crate::service::http::app::{App, READ};
 use crate::service::http::chart::{Chart, ChartKind, MOST_BARS};
 use crate::service::http::endpoint::Query;
@@ -18,7 +19,6 @@ use lakeward::LakeContext;
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result as Outcome};
 use lakeward_core::request::Input;
-use lakeward_core::text::counted;
 use lakeward_operate::{CellForm, ResultColumn, table_rows, texts};
 
 /// Rows of a page, and rows that a chart of lines or points draws.
@@ -73,17 +73,17 @@ pub async fn page(
     let heads: Vec<String> = columns.iter().take(COLUMNS).map(|column| text(&column.name)).collect();
     let address = format!("/sessions/{}/result", percent_encoded(&id));
     Ok(whole(
-        &format!("Result {}", of.step),
+        &fill("Result {}", &[&of.step.to_string()]),
         Some(&visitor),
         &html! {
-            p { a href={ "/sessions/" (id) "#result-" (of.step) } { "← Conversation" } }
-            h1 { "Result " (of.step) }
-            p { (counted(step.rows, "row")) ", " (counted(columns.len() as u64, "column")) "." }
+            p { a href={ "/sessions/" (id) "#result-" (of.step) } { (say("← Conversation")) } }
+            h1 { (fill("Result {}", &[&of.step.to_string()])) }
+            p { (count(step.rows, "row")) ", " (count(columns.len() as u64, "column")) }
             div.row { (downloads(&id, of.step)) }
             @if let Some(drawn) = &drawn { (chart(&of, &address, &columns, drawn)) }
-            h2 id="rows" tabindex="-1" { "Rows" }
+            h2 id="rows" tabindex="-1" { (say("Rows")) }
             (pages(&of, &address, step.rows as usize, rows.len()))
-            (grid("Rows of the result", &heads, &rows))
+            (grid(say("Rows of the result"), &heads, &rows))
         },
     ))
 }
@@ -111,18 +111,18 @@ fn rows(context: &LakeContext, step: usize, from: usize) -> Outcome<(Vec<ResultC
 
 /// Which rows are shown, with links to those before and after.
 fn pages(of: &Of, address: &str, all: usize, shown: usize) -> Markup {
-    let link = |from: usize, words: &str| {
+    let link = |from: usize, words: &'static str| {
         let axis = |name: &str, place: Option<usize>| place.map(|it| format!("&{name}={it}")).unwrap_or_default();
         let kind = ChartKind::ALL.iter().find(|(kind, _)| *kind == of.kind).map_or("bar", |(_, name)| name);
         let chart = format!("&kind={kind}{}{}", axis("x", of.x), axis("y", of.y));
-        html! { a.button href={ (address) "?step=" (of.step) "&from=" (from) (chart) "#rows" } { (words) } }
+        html! { a.button href={ (address) "?step=" (of.step) "&from=" (from) (chart) "#rows" } { (say(words)) } }
     };
     html! {
         @if all > shown {
-            nav.row aria-label="Rows" {
+            nav.row aria-label=(say("Rows")) {
                 @if of.from > 0 { (link(0, "First")) (link(of.from.saturating_sub(ROWS), "Previous")) }
                 span {
-                    @if shown == 0 { "There are only " (all) " rows." } @else { (of.from + 1) " to " (of.from + shown) " of " (all) }
+                    @if shown == 0 { (fill("There are only {}.", &[&count(all as u64, "row")])) } @else { (fill("{} to {} of {}", &[of.from + 1, of.from + shown, all].map(|it| it.to_string()).each_ref().map(String::as_str))) }
                 }
                 @if of.from + shown < all && shown > 0 {
                     (link(of.from + ROWS, "Next")) (link((all - 1) / ROWS * ROWS, "Last"))
@@ -168,10 +168,10 @@ fn drawn(context: &LakeContext, of: &Of, columns: &[ResultColumn]) -> Outcome<Op
 fn chart(of: &Of, address: &str, columns: &[ResultColumn], drawn: &Drawn) -> Markup {
     let [x, y] = drawn.axes;
     let chart = Chart { kind: of.kind, names: [&columns[x].name, &columns[y].name], points: drawn.points.clone() };
-    let choice = |name: &str, label: &str, chosen: usize, numbers: bool| {
+    let choice = |name: &str, label: &'static str, chosen: usize, numbers: bool| {
         html! {
             div {
-                label for=(name) { (label) }
+                label for=(name) { (say(label)) }
                 select id=(name) name=(name) {
                     @for (place, column) in columns.iter().enumerate().filter(|(_, column)| !numbers || column.is_numeric) {
                         option value=(place) selected[place == chosen] { (text(&column.name)) }
@@ -181,24 +181,26 @@ fn chart(of: &Of, address: &str, columns: &[ResultColumn], drawn: &Drawn) -> Mar
         }
     };
     html! {
-        h2 { "Chart" }
+        h2 { (say("Chart")) }
         form.row method="get" action=(address) {
             input type="hidden" name="step" value=(of.step);
             div {
-                label for="kind" { "Form" }
+                label for="kind" { (say("Form")) }
                 select id="kind" name="kind" {
-                    @for (kind, name) in ChartKind::ALL { option value=(name) selected[kind == of.kind] { (name) } }
+                    @for (kind, name) in ChartKind::ALL { option value=(name) selected[kind == of.kind] { (say(name)) } }
                 }
             }
             (choice("x", "Along", x, false))
             (choice("y", "Up (a number)", y, true))
-            div { button { "Draw" } }
+            div { button { (say("Draw")) } }
         }
-        div.scroll tabindex="0" role="region" aria-label="Chart" { (chart.svg()) }
+        div.scroll tabindex="0" role="region" aria-label=(say("Chart")) { (chart.svg()) }
         @if drawn.rows > drawn.points.len() {
             p.why {
-                @if drawn.is_largest { "The " (drawn.points.len()) " largest of " @if drawn.rows >= LOOKED_AT { "the first " } (drawn.rows) "." }
-                @else { "The first " (drawn.points.len()) " rows with both values." }
+                @let (drawn_points, rows) = (drawn.points.len().to_string(), drawn.rows.to_string());
+                @if drawn.is_largest && drawn.rows >= LOOKED_AT { (fill("The {} largest of the first {}.", &[&drawn_points, &rows])) }
+                @else if drawn.is_largest { (fill("The {} largest of {}.", &[&drawn_points, &rows])) }
+                @else { (fill("The first {} rows with both values.", &[&drawn_points])) }
             }
         }
     }

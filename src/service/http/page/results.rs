@@ -4,13 +4,13 @@ use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
 use super::fresh::FreshColumns;
-use super::layout::{grid, text, told};
+use super::layout::{grid, phrase, text, told};
+use crate::messages::{count, fill, said, say};
 use lakeward::{LakeContext, Session};
 use lakeward_agent::session::Step;
 use lakeward_core::error::Result;
 use lakeward_core::plan;
 use lakeward_core::request::{Input, Label, OperationKind};
-use lakeward_core::text::counted;
 use lakeward_operate::{CellForm, table_rows, texts};
 
 /// Rows and columns of a result that a card shows.
@@ -83,19 +83,19 @@ fn new_steps<'a>(session: &'a Session, step: &'a Step) -> &'a [plan::Step] {
 
 fn what_was_done(session: &Session, step: &Step) -> String {
     let steps = new_steps(session, step);
-    let mut words: Vec<String> = steps.iter().take(STEPS).map(plan::Step::to_string).collect();
+    let mut words: Vec<String> = steps.iter().take(STEPS).map(|step| said(&step.to_string()).into_owned()).collect();
     if steps.len() > STEPS {
-        words.push(format!("{} more", counted((steps.len() - STEPS) as u64, "step")));
+        words.push(fill("{} more", &[&count((steps.len() - STEPS) as u64, "step")]));
     }
-    if words.is_empty() { "shows the table as it is".into() } else { words.join(", then ") }
+    if words.is_empty() { say("shows the table as it is").into() } else { words.join(say(", then ")) }
 }
 
 /// The addresses of a result's files, as buttons.
 pub fn downloads(session: &str, number: usize) -> Markup {
     let address = format!("/api/v1/sessions/{session}/result?step={number}&format=");
     html! {
-        a.button href={ (address) "csv" } { "Download result " (number) " as CSV" }
-        a.button href={ (address) "parquet" } { "as Parquet" }
+        a.button href={ (address) "csv" } { (fill("Download result {} as CSV", &[&number.to_string()])) }
+        a.button href={ (address) "parquet" } { (say("as Parquet")) }
     }
 }
 
@@ -104,20 +104,20 @@ pub fn cards(forms: &Forms<'_>, rows: &Result<Option<FirstRows>>) -> Markup {
     let session = forms.session;
     html! {
         @if !session.steps.is_empty() {
-            h2 id="results" { "Results" }
+            h2 id="results" { (say("Results")) }
             ol.cards { @for step in &session.steps { (card(forms, step, rows)) } }
             div.row {
                 @if session.steps.iter().any(|step| !step.undone) {
-                    a.button href={ "/sessions/" (session.id) "/preview" } { "Change its steps" }
+                    a.button href={ "/sessions/" (session.id) "/preview" } { (say("Change its steps")) }
                     form method="post" action={ "/sessions/" (session.id) "/undo" } {
                         (forms.fields())
-                        button { "Take the latest operation back" }
+                        button { (say("Take the latest operation back")) }
                     }
                 }
                 @if session.steps.last().is_some_and(|step| step.undone) {
                     form method="post" action={ "/sessions/" (session.id) "/redo" } {
                         (forms.fields())
-                        button { "Make the operation again that was taken back last" }
+                        button { (say("Make the operation again that was taken back last")) }
                     }
                 }
             }
@@ -129,26 +129,26 @@ fn card(forms: &Forms<'_>, step: &Step, rows: &Result<Option<FirstRows>>) -> Mar
     let (session, number) = (forms.session, step.number);
     html! {
         li id={ "result-" (number) } tabindex="-1" {
-            strong { "Result " (number) } " · " (kind(session, step).name())
-            @if step.undone { " " span.badge.no { "taken back" } }
-            p.why { (told(&what_was_done(session, step))) " → " (counted(step.rows, "row")) ", " (counted(step.columns.len() as u64, "column")) }
+            strong { (fill("Result {}", &[&number.to_string()])) } " · " (say(kind(session, step).name()))
+            @if step.undone { " " span.badge.no { (say("taken back")) } }
+            p.why { (told(&what_was_done(session, step))) " → " (count(step.rows, "row")) ", " (count(step.columns.len() as u64, "column")) }
             @match forms.done {
-                Done::Ran(ran) if ran == number => p.done role="status" { "It was run: this is its result." },
-                Done::AlreadyRan(ran) if ran == number => p.done role="status" { "It was run already, and not again: this is its result." },
-                Done::SteppedBack(moved) if moved == number && !step.undone => p.done role="status" { "It was made again: it is the working table." },
-                Done::SteppedBack(moved) if moved == number => p.done role="status" { "It was taken back; its result is no longer the working table." },
+                Done::Ran(ran) if ran == number => p.done role="status" { (say("It was run: this is its result.")) },
+                Done::AlreadyRan(ran) if ran == number => p.done role="status" { (say("It was run already, and not again: this is its result.")) },
+                Done::SteppedBack(moved) if moved == number && !step.undone => p.done role="status" { (say("It was made again: it is the working table.")) },
+                Done::SteppedBack(moved) if moved == number => p.done role="status" { (say("It was taken back; its result is no longer the working table.")) },
                 _ => {},
             }
             @if !step.undone {
                 @match rows {
                     Ok(Some(first)) if first.step == number => (sample(first, step.rows)),
                     Err(error) if session.steps.iter().rev().find(|step| !step.undone) == Some(step) => {
-                        p.warn { "Its rows cannot be read: " (told(&error.to_string())) "." }
+                        p.warn { (phrase("Its rows cannot be read: {}.", &[told(&error.to_string())])) }
                     },
                     _ => {},
                 }
                 div.row {
-                    a.button href={ "/sessions/" (session.id) "/result?step=" (number) } { "Look at result " (number) }
+                    a.button href={ "/sessions/" (session.id) "/result?step=" (number) } { (fill("Look at result {}", &[&number.to_string()])) }
                     (downloads(&session.id, number))
                 }
             }
@@ -160,9 +160,9 @@ fn card(forms: &Forms<'_>, step: &Step, rows: &Result<Option<FirstRows>>) -> Mar
 fn sample(first: &FirstRows, rows: u64) -> Markup {
     let shown: Vec<Markup> = first.columns.shown.iter().take(COLUMNS).map(super::fresh::Fresh::head).collect();
     let columns = match first.columns.shown.len() {
-        all if all > COLUMNS => format!(", {COLUMNS} of {all} columns"),
+        all if all > COLUMNS => fill(", {} of {} columns", &[&COLUMNS.to_string(), &all.to_string()]),
         _ => String::new(),
     };
-    let name = format!("The first {} of {rows}{columns}", first.rows.len());
+    let name = fill("The first {} of {}", &[&first.rows.len().to_string(), &rows.to_string()]) + &columns;
     html! { @if !first.rows.is_empty() { (grid(&name, &shown, &first.rows)) } }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use maud::{Markup, html};
 
-use super::answer::meter;
+use super::answer::{meter, nothing_found};
 use super::fault::Fault;
-use super::layout::{Visitor, page as whole, text, told};
+use super::layout::{Visitor, page as whole, phrase, text, told};
+use crate::messages::{count, fill, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::{App, LOOK};
 use crate::service::http::endpoint::Query;
@@ -18,7 +19,6 @@ use lakeward::usage;
 use lakeward::{LakeIndex, Lakeward, SearchAnswer};
 use lakeward_core::error::Result as Outcome;
 use lakeward_core::role::Role;
-use lakeward_core::text::counted;
 use lakeward_search::RankingWeights;
 
 /// Answers that are shown, and answers whose facets are counted.
@@ -66,13 +66,13 @@ pub async fn page(
         log.show(&seen, &words, left, document.nothing_found, rankings.clone());
     }
     Ok(whole(
-        "Search",
+        say("Search"),
         Some(&visitor),
         &html! {
-            h1 { "Search" }
+            h1 { (say("Search")) }
             form method="get" action="/search" role="search" {
-                label for="q" { "Tables about" }
-                div.row { input id="q" name="q" type="search" value=(text(&words)) required maxlength="1000"; button.main { "Search" } }
+                label for="q" { (say("Tables about")) }
+                div.row { input id="q" name="q" type="search" value=(text(&words)) required maxlength="1000"; button.main { (say("Search")) } }
                 @if let Some((_, found, _)) = &found { (facets(found, &chosen)) }
             }
             @if let Some((document, found, _)) = &found { (answers(document, found, &chosen, &seen)) }
@@ -97,18 +97,18 @@ fn listed(index: &LakeIndex, from: usize) -> Outcome<(Vec<Listed>, usize)> {
 /// All datasets, a page at a time.
 fn list(rows: &[Listed], from: usize, all: usize) -> Markup {
     html! {
-        h2 { "All " (counted(all as u64, "dataset")) }
+        h2 { (phrase("All {}", &[html! { (count(all as u64, "dataset")) }])) }
         @if all > rows.len() {
-            nav.row aria-label="Datasets" {
-                @if from > 0 { a.button href={ "/search?from=" (from.saturating_sub(LISTED)) } { "Previous" } }
-                span { @if rows.is_empty() { "There are only " (all) "." } @else { (from + 1) " to " (from + rows.len()) } }
-                @if from + rows.len() < all && !rows.is_empty() { a.button href={ "/search?from=" (from + LISTED) } { "Next" } }
+            nav.row aria-label=(say("Datasets")) {
+                @if from > 0 { a.button href={ "/search?from=" (from.saturating_sub(LISTED)) } { (say("Previous")) } }
+                span { @if rows.is_empty() { (fill("There are only {}.", &[&all.to_string()])) } @else { (fill("{} to {}", &[&(from + 1).to_string(), &(from + rows.len()).to_string()])) } }
+                @if from + rows.len() < all && !rows.is_empty() { a.button href={ "/search?from=" (from + LISTED) } { (say("Next")) } }
             }
         }
         ul.plain { @for (id, title, rows) in rows {
             li {
                 a href={ "/table?id=" (percent_encoded(id)) } { (text(title)) } " " code { (text(id)) }
-                span.why { @if let Some(rows) = rows { ", " (counted(*rows, "row")) } @else { " (catalogue record)" } }
+                span.why { @if let Some(rows) = rows { ", " (count(*rows, "row")) } @else { " " (say("(catalogue record)")) } }
             }
         } }
     }
@@ -175,11 +175,11 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
     html! {
         @if !shown.is_empty() {
             details.facets open[!chosen.is_empty()] {
-                summary { "Narrow down" }
+                summary { (say("Narrow down")) }
                 div.row {
                     @for (number, (role, values)) in shown.iter().take(ROLES).enumerate() {
                         fieldset {
-                            legend { (text(&role.to_string())) }
+                            legend { (text(&name(&role.to_string()))) }
                             @for (place, (value, count)) in values.iter().enumerate() {
                                 @let id = format!("f{number}-{place}");
                                 div {
@@ -190,7 +190,7 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
                         }
                     }
                 }
-                button { "Apply" }
+                button { (say("Apply")) }
             }
         }
     }
@@ -203,11 +203,14 @@ fn has_all((_, facets): &Found, chosen: &[(Role, String)]) -> bool {
 fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, String)], seen: &str) -> Markup {
     let left: Vec<&Found> = found.iter().filter(|it| has_all(it, chosen)).collect();
     html! {
-        h2 { (counted(left.len().min(SHOWN) as u64, "table")) @if left.len() > SHOWN { ", the best of " (left.len()) } }
-        @if document.nothing_found {
-            p.warn { "Nothing in the lake seems to answer this" @if !left.is_empty() { "; these are but the nearest" } "." }
+        h2 {
+            @let shown = html! { (count(left.len().min(SHOWN) as u64, "table")) };
+            @if left.len() > SHOWN { (phrase("{}, the best of {}", &[shown, html! { (left.len()) }])) } @else { (shown) }
         }
-        @if left.iter().any(|(answer, _)| answer.relevance.is_some()) { p.why { "Per cent: the probability that a table serves." } }
+        @if document.nothing_found {
+            p.warn { (nothing_found(!left.is_empty())) }
+        }
+        @if left.iter().any(|(answer, _)| answer.relevance.is_some()) { p.why { (say("Per cent: the probability that a table serves.")) } }
         ol.cards.answers {
             @for (answer, _) in left.iter().take(SHOWN) {
                 li {
@@ -215,7 +218,7 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, 
                     @if let Some(relevance) = answer.relevance { (meter(relevance)) }
                     p.why {
                         code { (text(&answer.table)) }
-                        @if let Some(rows) = answer.rows { ", " (counted(rows, "row")) } @else { " (catalogue record)" }
+                        @if let Some(rows) = answer.rows { ", " (count(rows, "row")) } @else { " " (say("(catalogue record)")) }
                     }
                     p.why { (told(&answer.reason)) }
                 }
