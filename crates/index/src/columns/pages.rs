@@ -1,0 +1,548 @@
+//! The values of a segment's columns. The columns of a lake share most of their values, so consecutive ones share a page: the values of its
+//! columns, each once, with the text of those that are samples. A column is then the numbers of its values in its page and a bit for each
+//! that says whether it is one of its samples: 2 bytes a value instead of 24. A page is small enough to be read as a whole.
+//!
+//! A column of more than [`MOST_NUMBERED`] values keeps them as they are, read in place, as does any column of a page that shares too
+//! little to gain; so does one whose values are not in the usual order. Samples that are none of the values as written keep their texts.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::segment::{Section, SegmentFile, SegmentWriter};
+use crate::varint::{push_varint, take_varint};
+use lakeward_core::error::{Error, Result};
+use lakeward_sketch::normalise::raw_hash;
+
+/// A column of more values keeps them as they are: few of its values are those of others, and its readers look few of them up.
+const MOST_NUMBERED: usize = 1024;
+/// A page is closed when its columns have so many distinct values.
+const PAGE_VALUES: usize = 1 << 16;
+/// A value in a page takes 12 bytes and its number some 2 bytes a column, one that is kept as it is 12 bytes a column: below so many
+/// columns a value, a page gains nothing.
+const LEAST_REPEATED: f64 = 1.25;
+/// Texts with one known start.
+const BLOCK_TEXTS: usize = 4;
+/// The values of a column are numbers of those of its page.
+const ARE_NUMBERED: u8 = 1;
+/// Its samples are values of it, a bit for each that is one.
+const ARE_VALUES: u8 = 2;
+
+/// Where the parts of a page begin; they end where those of the next one begin.
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+struct Page {
+    /// Among the bytes of the lists.
+    list: u64,
+    /// Among the values of all pages, by number.
+    value: u64,
+    /// Among the starts of texts, by number.
+    block: u64,
+    /// Among the bytes of the texts.
+    text: u64,
+    /// Among the values that are kept as they are, by number.
+    whole: u64,
+}
+
+/// What a column has of values, as it was read.
+#[derive(Clone, Copy)]
+pub(super) struct ColumnValues<'a> {
+    /// Ascending.
+    pub hashes: &'a [u64],
+    /// Parallel to the hashes.
+    pub variants: &'a [u32],
+    /// See [`push_samples`].
+    pub samples: &'a [u8],
+}
+
+/// Where a column's list lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub start: u64,
+    pub bytes: u32,
+}
+
+/// Adds (hash, text) pairs to `out`.
+pub(super) fn push_samples<'a>(out: &mut Vec<u8>, samples: impl IntoIterator<Item = (u64, &'a str)>) {
+    for (hash, text) in samples {
+        out.extend_from_slice(&hash.to_le_bytes());
+        out.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// The (hash, text) pairs in `bytes`; `None` if they are truncated or not UTF-8.
+pub(super) fn parse_samples(bytes: &[u8]) -> Option<Vec<(u64, &str)>> {
+    let mut rest = bytes;
+    let mut samples = Vec::new();
+    while let Some((head, after)) = rest.split_at_checked(10) {
+        let (hash, length) = head.split_at(8);
+        let hash = u64::from_le_bytes(hash.try_into().ok()?);
+        let (value, next) = after.split_at_checked(usize::from(u16::from_le_bytes(length.try_into().ok()?)))?;
+        samples.push((hash, std::str::from_utf8(value).ok()?));
+        rest = next;
+    }
+    Some(samples)
+}
+
+impl<'a> ColumnValues<'a> {
+    fn pairs(&self) -> impl Iterator<Item = (u64, u32)> + use<'a> {
+        self.hashes.iter().copied().zip(self.variants.iter().copied())
+    }
+
+    fn may_be_numbered(&self) -> bool {
+        self.hashes.len() <= MOST_NUMBERED && self.pairs().is_sorted()
+    }
+
+    /// The samples, each with the value that it is; `None` if one is none of the values.
+    fn samples_as_values(&self) -> Option<Samples<'a>> {
+        let place = |(hash, text): (u64, &'_ str)| {
+            let start = self.hashes.partition_point(|other| *other < hash);
+            let mut same =
+                self.hashes[start..].iter().zip(&self.variants[start..]).take_while(|(other, _)| **other == hash);
+            same.position(|(_, variant)| *variant == raw_hash(text) as u32).map(|place| start + place)
+        };
+        let samples = parse_samples(self.samples)?;
+        let places: Option<Vec<usize>> = samples.iter().map(|sample| place(*sample)).collect();
+        let places = places.filter(|places| places.is_sorted_by(|a, b| a < b))?;
+        Some(places.into_iter().zip(samples.into_iter().map(|(_, text)| text)).collect())
+    }
+}
+
+/// Samples by the place of their value in the column, ascending.
+type Samples<'a> = Vec<(usize, &'a str)>;
+
+/// A value of a page.
+#[derive(Clone, Copy, Default)]
+struct Value<'a> {
+    number: u32,
+    /// Empty if it is no sample.
+    text: &'a str,
+}
+
+/// One page, before it is written. Places of lists are counted from its own start.
+#[derive(Default)]
+struct PackedPage {
+    places: Vec<Place>,
+    lists: Vec<u8>,
+    values: Vec<u64>,
+    variants: Vec<u32>,
+    blocks: Vec<u32>,
+    texts: Vec<u8>,
+    whole: Vec<u64>,
+    whole_variants: Vec<u32>,
+}
+
+impl PackedPage {
+    fn of(columns: &[ColumnValues<'_>]) -> Self {
+        let mut page = Self::default();
+        let samples: Vec<Option<Samples<'_>>> = columns.iter().map(ColumnValues::samples_as_values).collect();
+        let mut values: HashMap<(u64, u32), Value<'_>> = HashMap::new();
+        let mut count = 0;
+        for (column, samples) in columns.iter().zip(&samples).filter(|(column, _)| column.may_be_numbered()) {
+            count += column.hashes.len();
+            for pair in column.pairs() {
+                values.entry(pair).or_default();
+            }
+            for (at, text) in samples.iter().flatten() {
+                let value = values.entry((column.hashes[*at], column.variants[*at])).or_default();
+                // Different texts of one value are all but impossible; the same one is kept then whatever the order of the columns.
+                value.text = value.text.max(text);
+            }
+        }
+        if (count as f64) < LEAST_REPEATED * values.len() as f64 {
+            values.clear();
+        }
+        let mut entries: Vec<(u64, u32)> = values.keys().copied().collect();
+        entries.sort_unstable();
+        for (number, pair) in entries.iter().enumerate() {
+            values.entry(*pair).or_default().number = number as u32;
+        }
+        for (column, samples) in columns.iter().zip(samples) {
+            let start = page.lists.len();
+            page.push(column, samples, &values);
+            page.places.push(Place { start: start as u64, bytes: (page.lists.len() - start) as u32 });
+        }
+        for (number, pair) in entries.iter().enumerate() {
+            let text = values.get(pair).map_or("", |value| value.text);
+            if number % BLOCK_TEXTS == 0 {
+                page.blocks.push(page.texts.len() as u32);
+            }
+            page.values.push(pair.0);
+            page.variants.push(pair.1);
+            push_varint(&mut page.texts, text.len() as u32);
+            page.texts.extend_from_slice(text.as_bytes());
+        }
+        page
+    }
+
+    /// A list: the number of values, [`ARE_NUMBERED`] and [`ARE_VALUES`], the bytes of the samples, the samples, and the numbers, each less the
+    /// one before, or the place of the values among those that are kept as they are.
+    fn push(
+        &mut self,
+        column: &ColumnValues<'_>,
+        samples: Option<Samples<'_>>,
+        values: &HashMap<(u64, u32), Value<'_>>,
+    ) {
+        let may_be_numbered = column.may_be_numbered();
+        let known: Option<Vec<Value<'_>>> =
+            column.pairs().map(|pair| values.get(&pair).copied().filter(|_| may_be_numbered)).collect();
+        let are_kept = |samples: &Samples<'_>| {
+            known.as_ref().is_some_and(|known| samples.iter().all(|(at, text)| known[*at].text == *text))
+        };
+        let samples = samples.filter(are_kept).map(|samples| {
+            let mut bits = vec![0u8; samples.last().map_or(0, |(at, _)| at / 8 + 1)];
+            samples.iter().for_each(|(at, _)| bits[at / 8] |= 1 << (at % 8));
+            bits
+        });
+        push_varint(&mut self.lists, column.hashes.len() as u32);
+        self.lists.push(u8::from(known.is_some()) * ARE_NUMBERED | u8::from(samples.is_some()) * ARE_VALUES);
+        let samples = samples.as_deref().unwrap_or(column.samples);
+        push_varint(&mut self.lists, samples.len() as u32);
+        self.lists.extend_from_slice(samples);
+        let Some(known) = known else {
+            self.lists.extend_from_slice(&(self.whole.len() as u32).to_le_bytes());
+            self.whole.extend_from_slice(column.hashes);
+            self.whole_variants.extend_from_slice(column.variants);
+            return;
+        };
+        let mut previous = 0;
+        for value in known {
+            push_varint(&mut self.lists, value.number - previous);
+            previous = value.number;
+        }
+    }
+}
+
+/// The columns of each page.
+fn pages_of(columns: &[ColumnValues<'_>]) -> Vec<Range<usize>> {
+    let mut pages = Vec::new();
+    let (mut start, mut whole) = (0, 0);
+    let mut known: HashSet<(u64, u32)> = HashSet::new();
+    for (place, column) in columns.iter().enumerate() {
+        if column.hashes.len() <= MOST_NUMBERED {
+            known.extend(column.pairs());
+        } else {
+            whole += column.hashes.len();
+        }
+        // Those that are kept as they are have a place in the page, too.
+        if known.len() >= PAGE_VALUES || whole >= 1 << 30 {
+            pages.push(start..place + 1);
+            (start, whole) = (place + 1, 0);
+            known.clear();
+        }
+    }
+    if start < columns.len() {
+        pages.push(start..columns.len());
+    }
+    pages
+}
+
+/// Writes the sections `PAGE`, `PVAL`, `PVAR`, `PBLK`, `PTXT`, `LIST`, `HASH` and `VARI`; returns where the lists of the columns lie.
+pub(super) fn write(writer: &mut SegmentWriter, columns: &[ColumnValues<'_>]) -> Result<Vec<Place>> {
+    let packed: Vec<PackedPage> =
+        pages_of(columns).into_par_iter().map(|page| PackedPage::of(&columns[page])).collect();
+    let (mut at, mut pages, mut places) = (Page::default(), Vec::new(), Vec::with_capacity(columns.len()));
+    for page in &packed {
+        pages.push(at);
+        places.extend(page.places.iter().map(|place| Place { start: at.list + place.start, ..*place }));
+        at.list += page.lists.len() as u64;
+        at.value += page.values.len() as u64;
+        at.block += page.blocks.len() as u64;
+        at.text += page.texts.len() as u64;
+        at.whole += page.whole.len() as u64;
+    }
+    pages.push(at);
+    writer.section_of(*b"PAGE", &pages)?;
+    let mut each = |tag, part: &dyn Fn(&PackedPage) -> &[u8]| -> Result<()> {
+        let mut section = writer.section_writer(tag)?;
+        packed.iter().try_for_each(|page| section.write(part(page)))
+    };
+    each(*b"PVAL", &|page| bytemuck::cast_slice(&page.values))?;
+    each(*b"PVAR", &|page| bytemuck::cast_slice(&page.variants))?;
+    each(*b"PBLK", &|page| bytemuck::cast_slice(&page.blocks))?;
+    each(*b"PTXT", &|page| &page.texts)?;
+    each(*b"LIST", &|page| &page.lists)?;
+    each(*b"HASH", &|page| bytemuck::cast_slice(&page.whole))?;
+    each(*b"VARI", &|page| bytemuck::cast_slice(&page.whole_variants))?;
+    Ok(places)
+}
+
+/// The values of the columns of an opened segment.
+#[derive(Debug, Clone)]
+pub(super) struct Pages {
+    pages: Section,
+    values: Section,
+    variants: Section,
+    blocks: Section,
+    texts: Section,
+    lists: Section,
+    whole: Section,
+    whole_variants: Section,
+}
+
+/// The list of one column, taken apart.
+struct List<'a> {
+    page: Page,
+    next: Page,
+    values: Values<'a>,
+    /// Whether samples are values, and what is said of them.
+    samples: (bool, &'a [u8]),
+}
+
+enum Values<'a> {
+    /// So many numbers, in these bytes.
+    Numbered(usize, &'a [u8]),
+    /// Kept as they are.
+    Whole(Range<usize>),
+}
+
+impl Pages {
+    pub(super) fn open(file: &SegmentFile) -> Result<Self> {
+        Ok(Self {
+            pages: file.section(*b"PAGE")?,
+            values: file.section(*b"PVAL")?,
+            variants: file.section(*b"PVAR")?,
+            blocks: file.section(*b"PBLK")?,
+            texts: file.section(*b"PTXT")?,
+            lists: file.section(*b"LIST")?,
+            whole: file.section(*b"HASH")?,
+            whole_variants: file.section(*b"VARI")?,
+        })
+    }
+
+    pub(super) fn hashes(&self, place: Place) -> Result<Cow<'_, [u64]>> {
+        let list = self.list(place)?;
+        match list.values {
+            Values::Whole(range) => self.whole.slice(range).map(Cow::Borrowed),
+            Values::Numbered(count, bytes) => self.numbered(count, bytes, &self.values, &list).map(Cow::Owned),
+        }
+    }
+
+    pub(super) fn variants(&self, place: Place) -> Result<Cow<'_, [u32]>> {
+        let list = self.list(place)?;
+        match list.values {
+            Values::Whole(range) => self.whole_variants.slice(range).map(Cow::Borrowed),
+            Values::Numbered(count, bytes) => self.numbered(count, bytes, &self.variants, &list).map(Cow::Owned),
+        }
+    }
+
+    pub(super) fn samples(&self, place: Place) -> Result<Vec<(u64, &str)>> {
+        let list = self.list(place)?;
+        let (bits, (count, bytes)) = match (list.samples, &list.values) {
+            ((true, bits), Values::Numbered(count, bytes)) => (bits, (*count, *bytes)),
+            ((_, bytes), _) => {
+                return parse_samples(bytes).ok_or_else(|| self.lists.damaged("samples truncated or not UTF-8"));
+            }
+        };
+        let numbers = decoded(count, bytes, Some).ok_or_else(|| self.impossible())?;
+        let values = self.values.slice::<u64>(list.page.value as usize..list.next.value as usize)?;
+        let is_sample = |at: usize| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
+        let sampled = numbers.into_iter().enumerate().filter(|(at, _)| is_sample(*at));
+        sampled
+            .map(|(_, number)| {
+                let hash = values.get(number).ok_or_else(|| self.impossible())?;
+                Ok((*hash, self.text(&list, number)?))
+            })
+            .collect()
+    }
+
+    /// The text of value `number` of the page of `list`.
+    fn text(&self, list: &List<'_>, number: usize) -> Result<&str> {
+        let block = list.page.block as usize + number / BLOCK_TEXTS;
+        let start = self.blocks.slice::<u32>(block..block + 1)?[0];
+        let start = list.page.text.saturating_add(u64::from(start)) as usize;
+        let mut rest = self.texts.bytes(start..list.next.text as usize)?;
+        let mut texts = std::iter::from_fn(|| {
+            let length = take_varint(&mut rest)? as usize;
+            rest.split_at_checked(length).map(|(text, after)| {
+                rest = after;
+                text
+            })
+        });
+        let text = texts.nth(number % BLOCK_TEXTS).and_then(|text| std::str::from_utf8(text).ok());
+        text.ok_or_else(|| self.texts.damaged("a text truncated or not UTF-8"))
+    }
+
+    /// The elements of `section`, one for each value of the page, that the numbers in `bytes` say.
+    fn numbered<T: Pod>(&self, count: usize, bytes: &[u8], section: &Section, list: &List<'_>) -> Result<Vec<T>> {
+        let page = section.slice::<T>(list.page.value as usize..list.next.value as usize)?;
+        decoded(count, bytes, |number| page.get(number).copied()).ok_or_else(|| self.impossible())
+    }
+
+    fn list(&self, place: Place) -> Result<List<'_>> {
+        let pages = self.pages.all::<Page>()?;
+        let at = pages.partition_point(|page| page.list <= place.start);
+        let (Some(page), Some(next)) = (pages.get(at.wrapping_sub(1)), pages.get(at)) else {
+            return Err(self.pages.damaged("a list outside of all pages"));
+        };
+        let start = place.start as usize;
+        let bytes = self.lists.bytes(start..start.saturating_add(place.bytes as usize))?;
+        Self::taken_apart(bytes, page, next).ok_or_else(|| self.impossible())
+    }
+
+    fn taken_apart<'a>(mut bytes: &'a [u8], page: &Page, next: &Page) -> Option<List<'a>> {
+        let count = take_varint(&mut bytes)? as usize;
+        let (marks, mut bytes) = bytes.split_first()?;
+        let length = take_varint(&mut bytes)? as usize;
+        let (samples, rest) = bytes.split_at_checked(length)?;
+        let values = if marks & ARE_NUMBERED != 0 {
+            Values::Numbered(count, rest)
+        } else {
+            let start = page.whole.checked_add(u64::from(u32::from_le_bytes(rest.try_into().ok()?)))? as usize;
+            Values::Whole(start..start.checked_add(count)?)
+        };
+        Some(List { page: *page, next: *next, values, samples: (marks & ARE_VALUES != 0, samples) })
+    }
+
+    #[cold]
+    fn impossible(&self) -> Error {
+        self.lists.damaged("an impossible list of values")
+    }
+}
+
+/// What `of` says of each of the `count` numbers that `bytes` are, each less the one before.
+fn decoded<T>(count: usize, bytes: &[u8], of: impl Fn(usize) -> Option<T>) -> Option<Vec<T>> {
+    let mut found = Vec::with_capacity(count.min(bytes.len()));
+    let (mut number, mut gap, mut shift) = (0usize, 0u32, 0);
+    for byte in bytes {
+        gap |= u32::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 != 0 {
+            shift += 7;
+            continue;
+        }
+        number += gap as usize;
+        found.push(of(number)?);
+        (gap, shift) = (0, 0);
+    }
+    (found.len() == count).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::segment::SegmentKind;
+
+    const KIND: SegmentKind = SegmentKind(*b"COLS");
+
+    /// A column of these words, each with its hash and, of some, a second way of writing; the first are samples.
+    struct Made {
+        hashes: Vec<u64>,
+        variants: Vec<u32>,
+        samples: Vec<(u64, String)>,
+    }
+
+    fn made(words: &[u32], sampled: usize, strange: bool) -> Made {
+        let mut values: Vec<(u64, u32, String)> = Vec::new();
+        for word in words {
+            let hash = raw_hash(&format!("normal {word}")).max(1);
+            for text in
+                [format!("word {word}"), format!("Word {word}")].into_iter().take(1 + usize::from(word % 5 == 0))
+            {
+                values.push((hash, raw_hash(&text) as u32, text));
+            }
+        }
+        values.sort_unstable();
+        values.dedup();
+        let mut samples: Vec<(u64, String)> = values.iter().map(|(hash, _, text)| (*hash, text.clone())).collect();
+        samples.dedup_by_key(|(hash, _)| *hash);
+        samples.truncate(sampled);
+        if strange && let Some((_, text)) = samples.last_mut() {
+            text.push_str(" cut");
+        }
+        let (hashes, variants) = values.iter().map(|(hash, variant, _)| (*hash, *variant)).unzip();
+        Made { hashes, variants, samples }
+    }
+
+    fn stored(columns: &[Made]) -> (Vec<Place>, Pages, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("columns.seg");
+        let samples: Vec<Vec<u8>> = columns
+            .iter()
+            .map(|column| {
+                let mut bytes = Vec::new();
+                push_samples(&mut bytes, column.samples.iter().map(|(hash, text)| (*hash, text.as_str())));
+                bytes
+            })
+            .collect();
+        let values: Vec<ColumnValues<'_>> = columns
+            .iter()
+            .zip(&samples)
+            .map(|(column, samples)| ColumnValues { hashes: &column.hashes, variants: &column.variants, samples })
+            .collect();
+        let mut writer = SegmentWriter::create(&path, KIND, 1).unwrap();
+        let places = write(&mut writer, &values).unwrap();
+        let bytes = writer.finish().unwrap().bytes;
+        (places, Pages::open(&SegmentFile::open(&path, KIND, 1).unwrap()).unwrap(), bytes)
+    }
+
+    fn check(columns: &[Made]) -> u64 {
+        let (places, pages, bytes) = stored(columns);
+        assert_eq!(places.len(), columns.len());
+        for (column, place) in columns.iter().zip(places) {
+            assert_eq!(&pages.hashes(place).unwrap()[..], column.hashes);
+            assert_eq!(&pages.variants(place).unwrap()[..], column.variants);
+            let samples: Vec<(u64, String)> =
+                pages.samples(place).unwrap().into_iter().map(|(hash, text)| (hash, text.to_string())).collect();
+            assert_eq!(samples, column.samples);
+        }
+        bytes
+    }
+
+    #[test]
+    fn values_that_columns_share_are_stored_once() {
+        let alike: Vec<Made> =
+            (0..400).map(|column| made(&(column % 7..column % 7 + 50).collect::<Vec<_>>(), 48, false)).collect();
+        let differ: Vec<Made> =
+            (0..400).map(|column| made(&(100 * column..100 * column + 50).collect::<Vec<_>>(), 48, false)).collect();
+        let (alike, differ) = (check(&alike), check(&differ));
+        assert!(8 * alike < differ, "{alike} bytes where {differ} are stored of columns that share nothing");
+    }
+
+    #[test]
+    fn more_values_than_a_page_has_and_columns_longer_than_any_list() {
+        let words = |from: u32, count: u32| (from..from + count).collect::<Vec<_>>();
+        let mut columns: Vec<Made> =
+            (0..300).flat_map(|column| [1, 2].map(|_| made(&words(column * 1000, 800), 10, column % 3 == 0))).collect();
+        columns.insert(5, made(&words(0, 5000), 48, false));
+        columns.push(made(&[], 0, false));
+        assert!(columns.iter().map(|column| column.hashes.len()).sum::<usize>() > 2 * PAGE_VALUES);
+        check(&columns);
+    }
+
+    #[test]
+    fn values_in_another_order_keep_it() {
+        let mut column = made(&(0..40).collect::<Vec<_>>(), 10, false);
+        let twice = column.hashes.windows(2).position(|pair| pair[0] == pair[1]).unwrap();
+        column.variants.swap(twice, twice + 1);
+        check(&[column, made(&(0..40).collect::<Vec<_>>(), 10, false), made(&(0..40).collect::<Vec<_>>(), 10, false)]);
+    }
+
+    proptest! {
+        #[test]
+        fn columns_come_back(columns in prop::collection::vec((prop::collection::vec(0u32..40, 0..30), 0usize..20, any::<bool>()), 0..20)) {
+            let columns: Vec<Made> = columns.iter().map(|(words, sampled, strange)| made(words, *sampled, *strange)).collect();
+            check(&columns);
+        }
+
+        #[test]
+        fn lists_that_lie_are_damage(bytes in prop::collection::vec(any::<u8>(), 0..40), at in 0u64..40) {
+            let columns: Vec<Made> = (0..3).map(|_| made(&[1, 2, 3, 4, 5], 3, false)).collect();
+            let (places, pages, _) = stored(&columns);
+            for place in [Place { start: at, bytes: bytes.len() as u32 }, Place { start: u64::MAX, bytes: 9 }] {
+                if !places.contains(&place) {
+                    let _ = (pages.hashes(place), pages.variants(place), pages.samples(place));
+                }
+            }
+            let page = Page::default();
+            if let Some(List { values: Values::Numbered(count, numbers), .. }) = Pages::taken_apart(&bytes, &page, &page) {
+                prop_assert!(decoded(count, numbers, Some).is_none_or(|found| found.len() == count));
+            }
+        }
+    }
+}
