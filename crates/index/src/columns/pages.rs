@@ -19,8 +19,10 @@ use lakeward_sketch::normalise::raw_hash;
 
 /// A column of more values keeps them as they are: few of its values are those of others, and its readers look few of them up.
 const MOST_NUMBERED: usize = 1024;
-/// A page is closed when its columns have so many distinct values.
+/// The columns of a page have at most so many distinct values, so that a number has two bytes.
 const PAGE_VALUES: usize = 1 << 16;
+/// A page is closed behind so many values that are kept as they are, so that four bytes say their place.
+const MOST_WHOLE: usize = 1 << 30;
 /// A value in a page takes 12 bytes and its number some 2 bytes a column, one that is kept as it is 12 bytes a column: below so many
 /// columns a value, a page gains nothing.
 const LEAST_REPEATED: f64 = 1.25;
@@ -118,7 +120,7 @@ type Samples<'a> = Vec<(usize, &'a str)>;
 /// A value of a page.
 #[derive(Clone, Copy, Default)]
 struct Value<'a> {
-    number: u32,
+    number: u16,
     /// Empty if it is no sample.
     text: &'a str,
 }
@@ -159,7 +161,7 @@ impl PackedPage {
         let mut entries: Vec<(u64, u32)> = values.keys().copied().collect();
         entries.sort_unstable();
         for (number, pair) in entries.iter().enumerate() {
-            values.entry(*pair).or_default().number = number as u32;
+            values.entry(*pair).or_default().number = number as u16;
         }
         for (column, samples) in columns.iter().zip(samples) {
             let start = page.lists.len();
@@ -179,8 +181,8 @@ impl PackedPage {
         page
     }
 
-    /// A list: the number of values, [`ARE_NUMBERED`] and [`ARE_VALUES`], the bytes of the samples, the samples, and the numbers, each less the
-    /// one before, or the place of the values among those that are kept as they are.
+    /// A list: the number of values, [`ARE_NUMBERED`] and [`ARE_VALUES`], the bytes of the samples, the samples, and the numbers or the place
+    /// of the values among those that are kept as they are.
     fn push(
         &mut self,
         column: &ColumnValues<'_>,
@@ -209,11 +211,7 @@ impl PackedPage {
             self.whole_variants.extend_from_slice(column.variants);
             return;
         };
-        let mut previous = 0;
-        for value in known {
-            push_varint(&mut self.lists, value.number - previous);
-            previous = value.number;
-        }
+        self.lists.extend(known.into_iter().flat_map(|value| value.number.to_le_bytes()));
     }
 }
 
@@ -223,17 +221,14 @@ fn pages_of(columns: &[ColumnValues<'_>]) -> Vec<Range<usize>> {
     let (mut start, mut whole) = (0, 0);
     let mut known: HashSet<(u64, u32)> = HashSet::new();
     for (place, column) in columns.iter().enumerate() {
-        if column.hashes.len() <= MOST_NUMBERED {
-            known.extend(column.pairs());
-        } else {
-            whole += column.hashes.len();
-        }
-        // Those that are kept as they are have a place in the page, too.
-        if known.len() >= PAGE_VALUES || whole >= 1 << 30 {
-            pages.push(start..place + 1);
-            (start, whole) = (place + 1, 0);
+        let is_short = column.hashes.len() <= MOST_NUMBERED;
+        if known.len() + if is_short { column.hashes.len() } else { 0 } > PAGE_VALUES || whole >= MOST_WHOLE {
+            pages.push(start..place);
+            (start, whole) = (place, 0);
             known.clear();
         }
+        // Those that are kept as they are have a place in the page, too.
+        if is_short { known.extend(column.pairs()) } else { whole += column.hashes.len() }
     }
     if start < columns.len() {
         pages.push(start..columns.len());
@@ -294,8 +289,8 @@ struct List<'a> {
 }
 
 enum Values<'a> {
-    /// So many numbers, in these bytes.
-    Numbered(usize, &'a [u8]),
+    /// By their numbers in the page.
+    Numbered(&'a [[u8; 2]]),
     /// Kept as they are.
     Whole(Range<usize>),
 }
@@ -318,7 +313,7 @@ impl Pages {
         let list = self.list(place)?;
         match list.values {
             Values::Whole(range) => self.whole.slice(range).map(Cow::Borrowed),
-            Values::Numbered(count, bytes) => self.numbered(count, bytes, &self.values, &list).map(Cow::Owned),
+            Values::Numbered(numbers) => self.numbered(numbers, &self.values, &list).map(Cow::Owned),
         }
     }
 
@@ -326,51 +321,38 @@ impl Pages {
         let list = self.list(place)?;
         match list.values {
             Values::Whole(range) => self.whole_variants.slice(range).map(Cow::Borrowed),
-            Values::Numbered(count, bytes) => self.numbered(count, bytes, &self.variants, &list).map(Cow::Owned),
+            Values::Numbered(numbers) => self.numbered(numbers, &self.variants, &list).map(Cow::Owned),
         }
     }
 
     pub(super) fn samples(&self, place: Place) -> Result<Vec<(u64, &str)>> {
         let list = self.list(place)?;
-        let (bits, (count, bytes)) = match (list.samples, &list.values) {
-            ((true, bits), Values::Numbered(count, bytes)) => (bits, (*count, *bytes)),
+        let (bits, numbers) = match (list.samples, &list.values) {
+            ((true, bits), Values::Numbered(numbers)) => (bits, *numbers),
             ((_, bytes), _) => {
                 return parse_samples(bytes).ok_or_else(|| self.lists.damaged("samples truncated or not UTF-8"));
             }
         };
-        let numbers = decoded(count, bytes, Some).ok_or_else(|| self.impossible())?;
         let values = self.values.slice::<u64>(list.page.value as usize..list.next.value as usize)?;
+        let blocks = self.blocks.slice::<u32>(list.page.block as usize..list.next.block as usize)?;
+        let texts = self.texts.bytes(list.page.text as usize..list.next.text as usize)?;
         let is_sample = |at: usize| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
-        let sampled = numbers.into_iter().enumerate().filter(|(at, _)| is_sample(*at));
+        let sampled = numbers.iter().enumerate().filter(|(at, _)| is_sample(*at));
         sampled
             .map(|(_, number)| {
+                let number = usize::from(u16::from_le_bytes(*number));
                 let hash = values.get(number).ok_or_else(|| self.impossible())?;
-                Ok((*hash, self.text(&list, number)?))
+                let text = text_of(texts, blocks, number).and_then(|text| std::str::from_utf8(text).ok());
+                Ok((*hash, text.ok_or_else(|| self.texts.damaged("a text truncated or not UTF-8"))?))
             })
             .collect()
     }
 
-    /// The text of value `number` of the page of `list`.
-    fn text(&self, list: &List<'_>, number: usize) -> Result<&str> {
-        let block = list.page.block as usize + number / BLOCK_TEXTS;
-        let start = self.blocks.slice::<u32>(block..block + 1)?[0];
-        let start = list.page.text.saturating_add(u64::from(start)) as usize;
-        let mut rest = self.texts.bytes(start..list.next.text as usize)?;
-        let mut texts = std::iter::from_fn(|| {
-            let length = take_varint(&mut rest)? as usize;
-            rest.split_at_checked(length).map(|(text, after)| {
-                rest = after;
-                text
-            })
-        });
-        let text = texts.nth(number % BLOCK_TEXTS).and_then(|text| std::str::from_utf8(text).ok());
-        text.ok_or_else(|| self.texts.damaged("a text truncated or not UTF-8"))
-    }
-
-    /// The elements of `section`, one for each value of the page, that the numbers in `bytes` say.
-    fn numbered<T: Pod>(&self, count: usize, bytes: &[u8], section: &Section, list: &List<'_>) -> Result<Vec<T>> {
+    /// The elements of `section`, one for each value of the page, with these numbers.
+    fn numbered<T: Pod>(&self, numbers: &[[u8; 2]], section: &Section, list: &List<'_>) -> Result<Vec<T>> {
         let page = section.slice::<T>(list.page.value as usize..list.next.value as usize)?;
-        decoded(count, bytes, |number| page.get(number).copied()).ok_or_else(|| self.impossible())
+        let found = numbers.iter().map(|number| page.get(usize::from(u16::from_le_bytes(*number))).copied());
+        found.collect::<Option<_>>().ok_or_else(|| self.impossible())
     }
 
     fn list(&self, place: Place) -> Result<List<'_>> {
@@ -390,7 +372,11 @@ impl Pages {
         let length = take_varint(&mut bytes)? as usize;
         let (samples, rest) = bytes.split_at_checked(length)?;
         let values = if marks & ARE_NUMBERED != 0 {
-            Values::Numbered(count, rest)
+            let (numbers, left) = rest.as_chunks();
+            if numbers.len() != count || !left.is_empty() {
+                return None;
+            }
+            Values::Numbered(numbers)
         } else {
             let start = page.whole.checked_add(u64::from(u32::from_le_bytes(rest.try_into().ok()?)))? as usize;
             Values::Whole(start..start.checked_add(count)?)
@@ -404,21 +390,15 @@ impl Pages {
     }
 }
 
-/// What `of` says of each of the `count` numbers that `bytes` are, each less the one before.
-fn decoded<T>(count: usize, bytes: &[u8], of: impl Fn(usize) -> Option<T>) -> Option<Vec<T>> {
-    let mut found = Vec::with_capacity(count.min(bytes.len()));
-    let (mut number, mut gap, mut shift) = (0usize, 0u32, 0);
-    for byte in bytes {
-        gap |= u32::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 != 0 {
-            shift += 7;
-            continue;
-        }
-        number += gap as usize;
-        found.push(of(number)?);
-        (gap, shift) = (0, 0);
+/// The text of value `number` of a page, of whose texts each block of [`BLOCK_TEXTS`] has a start.
+fn text_of<'a>(texts: &'a [u8], blocks: &[u32], number: usize) -> Option<&'a [u8]> {
+    let mut rest = texts.get(*blocks.get(number / BLOCK_TEXTS)? as usize..)?;
+    for _ in 0..number % BLOCK_TEXTS {
+        let length = take_varint(&mut rest)? as usize;
+        rest = rest.get(length..)?;
     }
-    (found.len() == count).then_some(found)
+    let length = take_varint(&mut rest)? as usize;
+    rest.get(..length)
 }
 
 #[cfg(test)]
@@ -540,9 +520,10 @@ mod tests {
                 }
             }
             let page = Page::default();
-            if let Some(List { values: Values::Numbered(count, numbers), .. }) = Pages::taken_apart(&bytes, &page, &page) {
-                prop_assert!(decoded(count, numbers, Some).is_none_or(|found| found.len() == count));
+            if let Some(List { values: Values::Numbered(numbers), .. }) = Pages::taken_apart(&bytes, &page, &page) {
+                prop_assert!(2 * numbers.len() < bytes.len());
             }
+            prop_assert!(text_of(&bytes, &[at as u32, 3], at as usize).is_none_or(|text| text.len() < bytes.len()));
         }
     }
 }
