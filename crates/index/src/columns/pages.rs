@@ -336,23 +336,31 @@ impl Pages {
         let values = self.values.slice::<u64>(list.page.value as usize..list.next.value as usize)?;
         let blocks = self.blocks.slice::<u32>(list.page.block as usize..list.next.block as usize)?;
         let texts = self.texts.bytes(list.page.text as usize..list.next.text as usize)?;
-        let is_sample = |at: usize| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
-        let sampled = numbers.iter().enumerate().filter(|(at, _)| is_sample(*at));
-        sampled
-            .map(|(_, number)| {
-                let number = usize::from(u16::from_le_bytes(*number));
-                let hash = values.get(number).ok_or_else(|| self.impossible())?;
-                let text = text_of(texts, blocks, number).and_then(|text| std::str::from_utf8(text).ok());
-                Ok((*hash, text.ok_or_else(|| self.texts.damaged("a text truncated or not UTF-8"))?))
-            })
-            .collect()
+        let mut samples = Vec::with_capacity(bits.iter().map(|byte| byte.count_ones() as usize).sum());
+        for (at, number) in numbers.iter().enumerate().take(8 * bits.len()) {
+            if bits[at / 8] >> (at % 8) & 1 == 0 {
+                continue;
+            }
+            let number = usize::from(u16::from_le_bytes(*number));
+            let hash = values.get(number).ok_or_else(|| self.impossible())?;
+            let text = text_of(texts, blocks, number).and_then(|text| std::str::from_utf8(text).ok());
+            samples.push((*hash, text.ok_or_else(|| self.texts.damaged("a text truncated or not UTF-8"))?));
+        }
+        Ok(samples)
     }
 
     /// The elements of `section`, one for each value of the page, with these numbers.
     fn numbered<T: Pod>(&self, numbers: &[[u8; 2]], section: &Section, list: &List<'_>) -> Result<Vec<T>> {
         let page = section.slice::<T>(list.page.value as usize..list.next.value as usize)?;
-        let found = numbers.iter().map(|number| page.get(usize::from(u16::from_le_bytes(*number))).copied());
-        found.collect::<Option<_>>().ok_or_else(|| self.impossible())
+        // Not collected as options: their number is not known beforehand then.
+        let mut found = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            match page.get(usize::from(u16::from_le_bytes(*number))) {
+                Some(value) => found.push(*value),
+                None => return Err(self.impossible()),
+            }
+        }
+        Ok(found)
     }
 
     fn list(&self, place: Place) -> Result<List<'_>> {
