@@ -129,14 +129,15 @@ fn read_lists(bencher: Bencher) {
 
 #[divan::bench(sample_count = 10)]
 fn write_lists(bencher: Bencher) {
-    const TAGS: PostingTags = PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
+    const TAGS: PostingTags = PostingTags { directory: *b"VDIR", hashes: *b"VHSH", starts: *b"VOFF", lists: *b"VLST" };
     const KIND: SegmentKind = SegmentKind(*b"BPST");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.seg");
     let columns = &made().index.segments()[0].columns;
-    let hashes = |column: u32| columns.hashes(columns.record(column).unwrap()).unwrap().iter();
-    let pairs: Vec<(u64, u32)> =
-        (0..columns.len() as u32).flat_map(|column| hashes(column).map(move |hash| (*hash, column))).collect();
+    let hashes = |column: u32| columns.hashes(columns.record(column).unwrap()).unwrap().into_owned();
+    let pairs: Vec<(u64, u32)> = (0..columns.len() as u32)
+        .flat_map(|column| hashes(column).into_iter().map(move |hash| (hash, column)))
+        .collect();
     bencher.counter(ItemsCount::new(pairs.len())).with_inputs(|| pairs.clone()).bench_local_values(|pairs| {
         let mut writer = SegmentWriter::create(&path, KIND, 1).unwrap();
         write_postings(&mut writer, TAGS, pairs).unwrap();

@@ -1,30 +1,37 @@
 //! The column store: one fixed-size record per column, with its name, its sorted value hashes and its sample values.
 //!
 //! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are used to compute exact containment; samples
-//! are shown in answers.
+//! are shown in answers. What columns share is stored once: values ([`pages`]), names, quantiles.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::join::header_hashes;
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Section, SegmentKind, SegmentStats, SegmentWriter};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
+use super::varint::{MOST_VARINT_BYTES, push_varint, take_varint};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_sketch::{ApproximateForm, ColumnSketch};
 
+mod pages;
+
+use pages::{ColumnValues, Pages, parse_samples, push_samples};
+
 /// One stored column.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct ColumnRecord {
-    values_start: u64,
-    names_start: u64,
-    samples_start: u64,
+    /// Where its list begins.
+    list: u64,
     /// Values with a hash up to this are stored; `u64::MAX` if all are.
     pub bound: u64,
     /// Rows of the table.
@@ -37,9 +44,8 @@ pub struct ColumnRecord {
     pub table: u32,
     /// The column's position in its table, from 0.
     pub place: u32,
-    values_len: u32,
-    names_len: u32,
-    samples_len: u32,
+    list_bytes: u32,
+    name: u32,
     /// Cells per distinct value.
     pub multiplicity: f32,
     /// Cells of the most frequent value.
@@ -48,14 +54,15 @@ pub struct ColumnRecord {
     pub key_likeness: f32,
     /// Mean bytes per cell.
     pub mean_length: f32,
-    /// 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
-    pub quantiles: [f32; 5],
+    /// The number of its quantiles, or [`NO_NUMBERS`].
+    numbers: u32,
     logical: u8,
     semantic: u8,
     weakness: u8,
     sampled: u8,
-    reserved: [u8; 4],
 }
+
+const NO_NUMBERS: u32 = u32::MAX;
 
 /// Mean bytes per cell above which values are sentences.
 const LONGEST_VARYING: f64 = 64.0;
@@ -108,6 +115,10 @@ pub fn may_vary(logical: LogicalType, mean_length: f64) -> bool {
 }
 
 impl ColumnRecord {
+    fn list(&self) -> pages::Place {
+        pages::Place { start: self.list, bytes: self.list_bytes }
+    }
+
     /// The common type of its cells.
     pub fn logical(&self) -> LogicalType {
         LOGICAL.get(usize::from(self.logical)).copied().unwrap_or(LogicalType::Text)
@@ -144,10 +155,20 @@ impl ColumnRecord {
     }
 }
 
+/// A column that was added: its record, without what is known only of the whole segment, and where its parts are.
+#[derive(Clone)]
+struct AddedColumn {
+    record: ColumnRecord,
+    quantiles: [f32; 5],
+    values: Range<usize>,
+    name: Range<usize>,
+    samples: Range<usize>,
+}
+
 /// Collects the columns of one segment.
 #[derive(Default)]
 pub struct ColumnsWriter {
-    records: Vec<ColumnRecord>,
+    columns: Vec<AddedColumn>,
     names: Vec<u8>,
     hashes: Vec<u64>,
     variants: Vec<u32>,
@@ -164,42 +185,30 @@ impl ColumnsWriter {
         sketch: &ColumnSketch,
         sampled: bool,
     ) -> u32 {
-        let samples_start = self.samples.len();
-        for (hash, value) in &sketch.samples {
-            self.samples.extend_from_slice(&hash.to_le_bytes());
-            self.samples.extend_from_slice(&(value.len() as u16).to_le_bytes());
-            self.samples.extend_from_slice(value.as_bytes());
-        }
-        let quantiles =
-            sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
-        self.records.push(ColumnRecord {
-            values_start: self.hashes.len() as u64,
-            names_start: self.names.len() as u64,
-            samples_start: samples_start as u64,
+        let record = ColumnRecord {
+            list: 0,
             bound: sketch.bound,
             rows: sketch.rows,
             present: sketch.present(),
             distinct: sketch.distinct,
             table,
             place,
-            values_len: sketch.hashes.len() as u32,
-            names_len: profile.name.len() as u32,
-            samples_len: (self.samples.len() - samples_start) as u32,
+            list_bytes: 0,
+            name: 0,
             multiplicity: sketch.multiplicity as f32,
             most_frequent: sketch.most_frequent as f32,
             key_likeness: profile.key_likeness as f32,
             mean_length: sketch.mean_length as f32,
-            quantiles,
+            numbers: NO_NUMBERS,
             logical: code_of(&LOGICAL, Some(profile.logical)),
             semantic: code_of(&SEMANTIC, profile.semantic),
             weakness: code_of(&WEAKNESS, profile.weakness),
             sampled: u8::from(sampled),
-            reserved: [0; 4],
-        });
-        self.names.extend_from_slice(profile.name.as_bytes());
-        self.hashes.extend_from_slice(&sketch.hashes);
-        self.variants.extend_from_slice(&sketch.variants);
-        (self.records.len() - 1) as u32
+        };
+        let quantiles =
+            sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
+        let samples = sketch.samples.iter().map(|(hash, value)| (*hash, value.as_str()));
+        self.add(record, quantiles, &profile.name, (&sketch.hashes, &sketch.variants), samples)
     }
 
     /// Adds a column of another store as the next one, for table `table` of this segment; returns its number in the segment.
@@ -207,30 +216,44 @@ impl ColumnsWriter {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] if the other store is damaged.
     pub fn push_stored(&mut self, from: &Columns, record: &ColumnRecord, table: u32) -> Result<u32> {
-        let stored = ColumnRecord {
-            values_start: self.hashes.len() as u64,
-            names_start: self.names.len() as u64,
-            samples_start: self.samples.len() as u64,
-            table,
-            ..*record
-        };
-        self.hashes.extend_from_slice(from.hashes(record)?);
-        self.variants.extend_from_slice(from.variants(record)?);
-        self.names.extend_from_slice(from.name(record)?.as_bytes());
-        self.samples.extend_from_slice(from.sample_bytes(record)?);
-        self.records.push(stored);
-        Ok((self.records.len() - 1) as u32)
+        let (hashes, variants) = (from.hashes(record)?, from.variants(record)?);
+        let stored = ColumnRecord { table, ..*record };
+        Ok(self.add(stored, from.quantiles(record)?, from.name(record)?, (&hashes, &variants), from.samples(record)?))
+    }
+
+    fn add<'a>(
+        &mut self,
+        record: ColumnRecord,
+        quantiles: [f32; 5],
+        name: &str,
+        (hashes, variants): (&[u64], &[u32]),
+        samples: impl IntoIterator<Item = (u64, &'a str)>,
+    ) -> u32 {
+        let starts = (self.hashes.len(), self.names.len(), self.samples.len());
+        self.names.extend_from_slice(name.as_bytes());
+        self.hashes.extend_from_slice(hashes);
+        self.variants.extend_from_slice(variants);
+        push_samples(&mut self.samples, samples);
+        self.columns.push(AddedColumn {
+            record,
+            quantiles,
+            values: starts.0..self.hashes.len(),
+            name: starts.1..self.names.len(),
+            samples: starts.2..self.samples.len(),
+        });
+        (self.columns.len() - 1) as u32
     }
 
     /// Adds the columns of `part`, all from table `table`; returns the number of the first one.
     pub fn append(&mut self, part: &ColumnsWriter, table: u32) -> u32 {
-        let first = self.records.len() as u32;
-        self.records.extend(part.records.iter().map(|record| ColumnRecord {
-            values_start: record.values_start + self.hashes.len() as u64,
-            names_start: record.names_start + self.names.len() as u64,
-            samples_start: record.samples_start + self.samples.len() as u64,
-            table,
-            ..*record
+        let first = self.columns.len() as u32;
+        let moved = |range: &Range<usize>, start: usize| range.start + start..range.end + start;
+        self.columns.extend(part.columns.iter().map(|column| AddedColumn {
+            record: ColumnRecord { table, ..column.record },
+            quantiles: column.quantiles,
+            values: moved(&column.values, self.hashes.len()),
+            name: moved(&column.name, self.names.len()),
+            samples: moved(&column.samples, self.samples.len()),
         }));
         self.names.extend_from_slice(&part.names);
         self.hashes.extend_from_slice(&part.hashes);
@@ -246,31 +269,29 @@ impl ColumnsWriter {
 
     /// Number of columns added.
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.columns.len()
     }
 
     /// Whether no column was added.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.columns.is_empty()
     }
 
     /// The record and the value hashes of an added column, as [`Columns::hashes`] returns them.
     pub(super) fn column(&self, column: u32) -> (&ColumnRecord, &[u64]) {
-        let record = &self.records[column as usize];
-        let start = record.values_start as usize;
-        (record, &self.hashes[start..start + record.values_len as usize])
+        let column = &self.columns[column as usize];
+        (&column.record, &self.hashes[column.values.clone()])
     }
 
     /// Every (value hash, column) pair: the content of the inverted list.
     pub fn pairs(&self) -> Vec<(u64, u32)> {
         let mut pairs = Vec::with_capacity(self.hashes.len());
-        for (column, record) in self.records.iter().enumerate() {
-            let start = record.values_start as usize;
+        for (number, column) in self.columns.iter().enumerate() {
             let mut previous = 0;
-            for hash in &self.hashes[start..start + record.values_len as usize] {
+            for hash in &self.hashes[column.values.clone()] {
                 // 0 is no value's hash, so the first one always differs.
                 if *hash != previous {
-                    pairs.push((*hash, column as u32));
+                    pairs.push((*hash, number as u32));
                     previous = *hash;
                 }
             }
@@ -283,17 +304,16 @@ impl ColumnsWriter {
     /// # Errors
     /// [`lakeward_core::Error::Internal`] if the samples are not in the stored format.
     pub fn variant_pairs(&self) -> Result<Vec<(u64, u32)>> {
-        let keys_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
-            if !record.may_vary() {
+        let keys_of = |(number, column): (usize, &AddedColumn)| -> Result<Vec<(u64, u32)>> {
+            if !column.record.may_vary() {
                 return Ok(Vec::new());
             }
-            let start = record.samples_start as usize;
-            let bytes = &self.samples[start..start + record.samples_len as usize];
+            let bytes = &self.samples[column.samples.clone()];
             let samples = parse_samples(bytes).ok_or_else(|| Error::Internal("samples truncated".into()))?;
             let forms = samples.iter().filter_map(|(_, value)| ApproximateForm::of(value));
-            Ok(forms.flat_map(|form| form.keys()).map(|key| (key, column as u32)).collect())
+            Ok(forms.flat_map(|form| form.keys()).map(|key| (key, number as u32)).collect())
         };
-        let pairs: Vec<Vec<(u64, u32)>> = self.records.par_iter().enumerate().map(keys_of).collect::<Result<_>>()?;
+        let pairs: Vec<Vec<(u64, u32)>> = self.columns.par_iter().enumerate().map(keys_of).collect::<Result<_>>()?;
         Ok(pairs.concat())
     }
 
@@ -302,14 +322,50 @@ impl ColumnsWriter {
     /// # Errors
     /// [`lakeward_core::Error::Internal`] if the names are not in the stored format.
     pub fn header_pairs(&self) -> Result<Vec<(u64, u32)>> {
-        let hashes_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
-            let start = record.names_start as usize;
-            let name = std::str::from_utf8(&self.names[start..start + record.names_len as usize]);
+        let hashes_of = |(number, column): (usize, &AddedColumn)| -> Result<Vec<(u64, u32)>> {
+            let name = std::str::from_utf8(&self.names[column.name.clone()]);
             let name = name.map_err(|_| Error::Internal("a name that is not UTF-8".into()))?;
-            Ok(header_hashes(name).map(|hash| (hash, column as u32)).collect())
+            Ok(header_hashes(name).map(|hash| (hash, number as u32)).collect())
         };
-        let pairs: Vec<Vec<(u64, u32)>> = self.records.par_iter().enumerate().map(hashes_of).collect::<Result<_>>()?;
+        let pairs: Vec<Vec<(u64, u32)>> = self.columns.par_iter().enumerate().map(hashes_of).collect::<Result<_>>()?;
         Ok(pairs.concat())
+    }
+
+    fn write(&self, writer: &mut SegmentWriter) -> Result<()> {
+        let values: Vec<ColumnValues<'_>> = self
+            .columns
+            .iter()
+            .map(|column| ColumnValues {
+                hashes: &self.hashes[column.values.clone()],
+                variants: &self.variants[column.values.clone()],
+                samples: &self.samples[column.samples.clone()],
+            })
+            .collect();
+        let lists = pages::write(writer, &values)?;
+        let (mut names, mut starts, mut numbered) = (Vec::new(), HashMap::new(), HashMap::new());
+        let (mut records, mut quantiles) = (Vec::with_capacity(self.columns.len()), Vec::new());
+        for (column, list) in self.columns.iter().zip(lists) {
+            let name = &self.names[column.name.clone()];
+            let start = *starts.entry(name).or_insert_with(|| {
+                let start = names.len();
+                push_varint(&mut names, name.len() as u32);
+                names.extend_from_slice(name);
+                start
+            });
+            let mut numbers = NO_NUMBERS;
+            if !column.quantiles[0].is_nan() {
+                numbers = *numbered.entry(column.quantiles.map(f32::to_bits)).or_insert_with(|| {
+                    quantiles.push(column.quantiles);
+                    quantiles.len() as u32 - 1
+                });
+            }
+            let name = u32::try_from(start).map_err(|_| Error::Internal("names of columns take 4 GiB".into()))?;
+            let (list, list_bytes) = (list.start, list.bytes);
+            records.push(ColumnRecord { list, list_bytes, name, numbers, ..column.record });
+        }
+        writer.section_of(*b"RECS", &records)?;
+        writer.section(*b"NAME", &names)?;
+        writer.section_of(*b"QUAN", &quantiles)
     }
 }
 
@@ -333,11 +389,7 @@ impl StructureWriter for ColumnsFile {
 
     fn finish(self, folder: &Path, columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut writer = Columns::FORMAT.create(folder)?;
-        writer.section_of(*b"RECS", &columns.records)?;
-        writer.section(*b"NAME", &columns.names)?;
-        writer.section_of(*b"HASH", &columns.hashes)?;
-        writer.section_of(*b"VARI", &columns.variants)?;
-        writer.section(*b"SAMP", &columns.samples)?;
+        columns.write(&mut writer)?;
         writer.finish().map(Some)
     }
 }
@@ -347,13 +399,12 @@ impl StructureWriter for ColumnsFile {
 pub struct Columns {
     records: Section,
     names: Section,
-    hashes: Section,
-    variants: Section,
-    samples: Section,
+    quantiles: Section,
+    pages: Pages,
 }
 
 impl Structure for Columns {
-    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 1 };
+    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 2 };
     type Draft = ();
     type Writer = ColumnsFile;
 
@@ -366,9 +417,8 @@ impl Structure for Columns {
         Ok(Self {
             records: file.section(*b"RECS")?,
             names: file.section(*b"NAME")?,
-            hashes: file.section(*b"HASH")?,
-            variants: file.section(*b"VARI")?,
-            samples: file.section(*b"SAMP")?,
+            quantiles: file.section(*b"QUAN")?,
+            pages: Pages::open(&file)?,
         })
     }
 
@@ -402,44 +452,37 @@ impl Columns {
 
     /// The name of a column.
     pub fn name(&self, record: &ColumnRecord) -> Result<&str> {
-        let start = record.names_start as usize;
-        let bytes = self.names.bytes(start..start.saturating_add(record.names_len as usize))?;
+        let start = record.name as usize;
+        let mut length = self.names.bytes(start..self.names.len().min(start + MOST_VARINT_BYTES))?;
+        let before = length.len();
+        let bytes = take_varint(&mut length).ok_or_else(|| self.names.damaged("a name without an end"))? as usize;
+        let start = start + before - length.len();
+        let bytes = self.names.bytes(start..start.saturating_add(bytes))?;
         std::str::from_utf8(bytes).map_err(|_| self.names.damaged("a name that is not UTF-8"))
     }
 
-    /// The stored value hashes, ascending; a value written in several ways occurs once for each.
-    pub fn hashes(&self, record: &ColumnRecord) -> Result<&[u64]> {
-        let start = record.values_start as usize;
-        self.hashes.slice(start..start.saturating_add(record.values_len as usize))
+    /// 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
+    pub fn quantiles(&self, record: &ColumnRecord) -> Result<[f32; 5]> {
+        if record.numbers == NO_NUMBERS {
+            return Ok([f32::NAN; 5]);
+        }
+        let number = record.numbers as usize;
+        Ok(self.quantiles.slice(number..number + 1)?[0])
+    }
+
+    /// The stored value hashes, ascending; a value written in several ways occurs once for each. Of a column of more than some thousand
+    /// values in place, else some nanoseconds a value.
+    pub fn hashes(&self, record: &ColumnRecord) -> Result<Cow<'_, [u64]>> {
+        self.pages.hashes(record.list())
     }
 
     /// Low bits of the hashes of the cells as written, parallel to [`Columns::hashes`].
-    pub fn variants(&self, record: &ColumnRecord) -> Result<&[u32]> {
-        let start = record.values_start as usize;
-        self.variants.slice(start..start.saturating_add(record.values_len as usize))
-    }
-
-    fn sample_bytes(&self, record: &ColumnRecord) -> Result<&[u8]> {
-        let start = record.samples_start as usize;
-        self.samples.bytes(start..start.saturating_add(record.samples_len as usize))
+    pub fn variants(&self, record: &ColumnRecord) -> Result<Cow<'_, [u32]>> {
+        self.pages.variants(record.list())
     }
 
     /// The values with the smallest hashes as written: (hash, value), ascending by hash.
     pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
-        parse_samples(self.sample_bytes(record)?).ok_or_else(|| self.samples.damaged("samples truncated or not UTF-8"))
+        self.pages.samples(record.list())
     }
-}
-
-/// The (hash, value) pairs in `bytes`; `None` if they are truncated or not UTF-8.
-fn parse_samples(bytes: &[u8]) -> Option<Vec<(u64, &str)>> {
-    let mut rest = bytes;
-    let mut samples = Vec::new();
-    while let Some((head, after)) = rest.split_at_checked(10) {
-        let (hash, length) = head.split_at(8);
-        let hash = u64::from_le_bytes(hash.try_into().ok()?);
-        let (value, next) = after.split_at_checked(usize::from(u16::from_le_bytes(length.try_into().ok()?)))?;
-        samples.push((hash, std::str::from_utf8(value).ok()?));
-        rest = next;
-    }
-    Some(samples)
 }

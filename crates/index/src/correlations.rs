@@ -3,13 +3,14 @@
 //! Of numbers the byte is the rank of the key's mean among the keys that are stored, 1..=255: ranks instead of values, as the estimate of
 //! a correlation from values fails on skewed data (ARCHITECTURE.md). Of labels it is the number of the key's label. 0 means missing. Two
 //! tables that share keys store the same of them, so their bytes can be compared without reading a file. A key of two columns is stored by
-//! the hash of both, in column order.
+//! the hash of both, in column order; those of one column are nearly always the first values of that column, and then not stored again.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::columns::ColumnsWriter;
+use super::columns::{Columns, ColumnsWriter};
 use super::segment::{Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
@@ -22,6 +23,8 @@ use lakeward_lake::key_sample::{KeySample, Measure};
 pub const MOST_KEYS: usize = 1024;
 /// The second column of a key that has only one.
 const NO_COLUMN: u32 = u32::MAX;
+/// The place of hashes that are the first ones of the key's column.
+const OF_COLUMN: u64 = u64::MAX;
 /// The greatest rank.
 const GREATEST_RANK: f64 = 255.0;
 
@@ -202,16 +205,27 @@ impl StructureWriter for CorrelationsWriter {
         let stored = &from.segment.correlations;
         let shift = Shift { from: from.columns()?.start, to: place.columns.start };
         for key in stored.of_table(from.table)? {
-            let (hashes, values) = (stored.hashes(key)?, stored.values(key)?);
-            self.push_key(place.table, key.columns, hashes, values, stored.codes(key)?, shift);
+            let (hashes, values) = (stored.hashes(key, &from.segment.columns)?, stored.values(key)?);
+            self.push_key(place.table, key.columns, &hashes, values, stored.codes(key)?, shift);
         }
         Ok(())
     }
 
-    fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+    fn finish(mut self, folder: &Path, columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        let mut kept = Vec::new();
+        for key in &mut self.keys {
+            let hashes = &self.hashes[key.first_hash as usize..][..key.hashes as usize];
+            let is_first_of = |column: &u32| columns.column(*column).1.starts_with(hashes);
+            if key.columns().len() == 1 && key.columns().iter().all(is_first_of) {
+                key.first_hash = OF_COLUMN;
+            } else {
+                key.first_hash = kept.len() as u64;
+                kept.extend_from_slice(hashes);
+            }
+        }
         let mut file = Correlations::FORMAT.create(folder)?;
         file.section_of(*b"KEYS", &self.keys)?;
-        file.section_of(*b"HASH", &self.hashes)?;
+        file.section_of(*b"HASH", &kept)?;
         file.section_of(*b"VALS", &self.values)?;
         file.section_of(*b"CODE", &self.codes)?;
         file.finish().map(Some)
@@ -228,7 +242,7 @@ pub struct Correlations {
 }
 
 impl Structure for Correlations {
-    const FORMAT: FileFormat = FileFormat { name: "correlations.seg", kind: SegmentKind(*b"CORR"), version: 1 };
+    const FORMAT: FileFormat = FileFormat { name: "correlations.seg", kind: SegmentKind(*b"CORR"), version: 2 };
     type Draft = Vec<KeyDraft>;
     type Writer = CorrelationsWriter;
 
@@ -271,13 +285,28 @@ impl Correlations {
         Ok(&keys[start..start + keys[start..].partition_point(|key| key.table == table)])
     }
 
-    /// The hashes stored of a key, ascending. If there are [`MOST_KEYS`], keys with greater hashes are not stored.
+    /// The hashes stored of a key, ascending. If there are [`MOST_KEYS`], keys with greater hashes are not stored. `columns` are those of its
+    /// segment.
     ///
     /// # Errors
     /// As [`keys`](Self::keys).
-    pub fn hashes(&self, key: &KeyRecord) -> Result<&[u64]> {
-        let start = key.first_hash as usize;
-        self.hashes.slice(start..start.saturating_add(key.hashes as usize))
+    pub fn hashes<'a>(&'a self, key: &KeyRecord, columns: &'a Columns) -> Result<Cow<'a, [u64]>> {
+        let count = key.hashes as usize;
+        if key.first_hash != OF_COLUMN {
+            let start = key.first_hash as usize;
+            return self.hashes.slice(start..start.saturating_add(count)).map(Cow::Borrowed);
+        }
+        let hashes = columns.hashes(columns.record(key.columns[0])?)?;
+        if hashes.len() < count {
+            return Err(self.keys.damaged("a key with more values than its column"));
+        }
+        Ok(match hashes {
+            Cow::Borrowed(hashes) => Cow::Borrowed(&hashes[..count]),
+            Cow::Owned(mut hashes) => {
+                hashes.truncate(count);
+                Cow::Owned(hashes)
+            }
+        })
     }
 
     /// The columns of figures of a key.

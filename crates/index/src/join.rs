@@ -19,11 +19,11 @@ use lakeward_core::text::name_words;
 use lakeward_sketch::minhash::MinHash;
 
 pub(super) const VALUE_TAGS: PostingTags =
-    PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
+    PostingTags { directory: *b"VDIR", hashes: *b"VHSH", starts: *b"VOFF", lists: *b"VLST" };
 const HEADER_TAGS: PostingTags =
-    PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
+    PostingTags { directory: *b"HDIR", hashes: *b"HHSH", starts: *b"HOFF", lists: *b"HLST" };
 const VARIANT_TAGS: PostingTags =
-    PostingTags { directory: *b"ADIR", hashes: *b"AHSH", offsets: *b"AOFF", lists: *b"ALST" };
+    PostingTags { directory: *b"ADIR", hashes: *b"AHSH", starts: *b"AOFF", lists: *b"ALST" };
 
 /// Columns with fewer distinct values are found by the inverted lists alone.
 const LSH_LEAST_VALUES: u64 = 10;
@@ -41,7 +41,7 @@ pub struct Join {
 }
 
 impl Structure for Join {
-    const FORMAT: FileFormat = FileFormat { name: "join.seg", kind: SegmentKind(*b"JOIN"), version: 3 };
+    const FORMAT: FileFormat = FileFormat { name: "join.seg", kind: SegmentKind(*b"JOIN"), version: 4 };
     type Draft = ();
     type Writer = JoinWriter;
     const FOLLOWS_FROM_COLUMNS: bool = true;

@@ -33,6 +33,7 @@ pub mod table_vectors;
 pub mod token_vectors;
 pub mod tokens;
 mod unread_texts;
+mod varint;
 pub mod vectors;
 pub mod verify;
 pub mod watch;

@@ -254,7 +254,7 @@ fn overlaps_within(
     };
     for (column, tally) in &tallies {
         let record = columns.record(*column)?;
-        let rest = if unread.is_empty() { 0 } else { shared_values(&unread, columns.hashes(record)?) };
+        let rest = if unread.is_empty() { 0 } else { shared_values(&unread, &columns.hashes(record)?) };
         push(*column, record, tally + rest)?;
     }
     if !reading.sure {
@@ -266,7 +266,7 @@ fn overlaps_within(
             }
             let record = columns.record(column)?;
             if live.is_none_or(|live| live(record.table)) {
-                push(column, record, shared_values(&values, columns.hashes(record)?))?;
+                push(column, record, shared_values(&values, &columns.hashes(record)?))?;
             }
         }
     }
@@ -443,7 +443,7 @@ fn overlap(
 pub fn overlap_with(query: &QueryValues, weights: &ValueWeights, columns: &Columns, column: u32) -> Result<Overlap> {
     let record = columns.record(column)?;
     let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
-    let tally = shared_values(&values, columns.hashes(record)?);
+    let tally = shared_values(&values, &columns.hashes(record)?);
     let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
     overlap(column, shared, weights.rarity(units), query, columns, record)
 }

@@ -7,13 +7,13 @@
 use rayon::prelude::*;
 
 use super::segment::{Section, SegmentFile, SegmentWriter, Tag};
+use super::varint::{MOST_VARINT_BYTES, push_varint, take_varint};
 use lakeward_core::error::Result;
 
 /// Hashes per directory entry, on average.
 const BUCKET_HASHES: usize = 16;
-/// Bits of an offset for the start of a list: up to a terabyte of lists. The other bits count its ids.
-const START_BITS: u32 = 40;
-const MOST_COUNTED: u64 = u64::MAX >> START_BITS;
+/// Most bytes of what is said of one list before those of its bucket.
+const MOST_SAID_BYTES: usize = 2 * MOST_VARINT_BYTES;
 
 /// The section tags of one inverted list; a segment may hold several.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +22,9 @@ pub struct PostingTags {
     pub directory: Tag,
     /// `[u64]`, ascending.
     pub hashes: Tag,
-    /// `[u64]`, for each hash the start of its list (low 40 bits) and the number of its ids (high 24 bits); one more than there are hashes.
-    pub offsets: Tag,
-    /// Varints: the first id, then the gaps.
+    /// Directory: `[u64]`, where the lists of each bucket begin.
+    pub starts: Tag,
+    /// Varints: for each hash of a bucket the number of its ids and the bytes of its list, then its lists: the first id, then the gaps.
     pub lists: Tag,
 }
 
@@ -36,39 +36,40 @@ pub struct PostingTags {
 pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: Vec<(u64, u32)>) -> Result<Vec<u64>> {
     pairs.par_sort_unstable();
     pairs.dedup();
+    let bits = directory_bits(pairs.chunk_by(|a, b| a.0 == b.0).count());
     let mut hashes: Vec<u64> = Vec::new();
-    let mut offsets: Vec<u64> = Vec::new();
+    let (mut directory, mut starts) = (Vec::with_capacity((1 << bits) + 1), Vec::with_capacity((1 << bits) + 1));
+    let mut bucket_lists: Vec<u8> = Vec::new();
     let mut lists: Vec<u8> = Vec::with_capacity(pairs.len() * 2);
     let mut bytes_by_id = vec![0u64; pairs.iter().map(|(_, id)| *id as usize + 1).max().unwrap_or(0)];
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
-        hashes.push(group[0].0);
-        offsets.push((group.len() as u64).min(MOST_COUNTED) << START_BITS | lists.len() as u64);
-        let start = lists.len();
+        let hash = group[0].0;
+        while directory.len() as u64 <= bucket_of(hash, bits) {
+            lists.append(&mut bucket_lists);
+            directory.push(hashes.len() as u32);
+            starts.push(lists.len() as u64);
+        }
+        hashes.push(hash);
+        let start = bucket_lists.len();
         let mut previous = 0;
         for (_, id) in group {
-            push_varint(&mut lists, id - previous);
+            push_varint(&mut bucket_lists, id - previous);
             previous = *id;
         }
-        let bytes = (lists.len() - start) as u64;
+        let bytes = bucket_lists.len() - start;
+        push_varint(&mut lists, group.len() as u32);
+        push_varint(&mut lists, bytes as u32);
         for (_, id) in group {
-            bytes_by_id[*id as usize] += bytes;
+            bytes_by_id[*id as usize] += bytes as u64;
         }
     }
     drop(pairs);
-    offsets.push(lists.len() as u64);
-    let bits = directory_bits(hashes.len());
-    let mut directory: Vec<u32> = Vec::with_capacity((1 << bits) + 1);
-    let mut place = 0;
-    for bucket in 0..1u64 << bits {
-        while place < hashes.len() && bucket_of(hashes[place], bits) < bucket {
-            place += 1;
-        }
-        directory.push(place as u32);
-    }
-    directory.push(hashes.len() as u32);
+    lists.append(&mut bucket_lists);
+    directory.resize((1 << bits) + 1, hashes.len() as u32);
+    starts.resize((1 << bits) + 1, lists.len() as u64);
     writer.section_of(tags.directory, &directory)?;
     writer.section_of(tags.hashes, &hashes)?;
-    writer.section_of(tags.offsets, &offsets)?;
+    writer.section_of(tags.starts, &starts)?;
     writer.section(tags.lists, &lists)?;
     Ok(bytes_by_id)
 }
@@ -81,21 +82,13 @@ fn bucket_of(hash: u64, bits: u32) -> u64 {
     if bits == 0 { 0 } else { hash >> (64 - bits) }
 }
 
-fn push_varint(out: &mut Vec<u8>, mut number: u32) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
 /// An opened inverted list.
 #[derive(Debug, Clone)]
 pub struct Postings {
     bits: u32,
     directory: Section,
     hashes: Section,
-    offsets: Section,
+    starts: Section,
     lists: Section,
 }
 
@@ -113,7 +106,7 @@ impl PostingList {
         self.end.saturating_sub(self.start)
     }
 
-    /// Number of ids; known without reading the list. Exact up to 16 million.
+    /// Number of ids; known without reading the list.
     pub fn count(&self) -> usize {
         self.count as usize
     }
@@ -130,11 +123,15 @@ impl Postings {
         if entries < 2 || !(entries - 1).is_power_of_two() {
             return Err(directory.damaged("the size of the directory is not a power of two"));
         }
+        let starts = segment.section(tags.starts)?;
+        if starts.len() != entries * size_of::<u64>() {
+            return Err(starts.damaged("its size does not match the directory"));
+        }
         Ok(Self {
             bits: (entries - 1).ilog2(),
             directory,
             hashes: segment.section(tags.hashes)?,
-            offsets: segment.section(tags.offsets)?,
+            starts,
             lists: segment.section(tags.lists)?,
         })
     }
@@ -160,12 +157,28 @@ impl Postings {
         };
         let (low, high) = (low as usize, high as usize);
         let Ok(place) = self.hashes.slice::<u64>(low..high)?.binary_search(&hash) else { return Ok(None) };
-        let place = low + place;
-        let &[start, end] = self.offsets.slice::<u64>(place..place + 2)? else {
-            return Err(self.offsets.damaged("a list without bounds"));
+        let &[start, end] = self.starts.slice::<u64>(bucket..bucket + 2)? else {
+            return Err(self.starts.damaged("a bucket without bounds"));
         };
-        let begin = |offset: u64| (offset & (u64::MAX >> (u64::BITS - START_BITS))) as usize;
-        Ok(Some(PostingList { start: begin(start), end: begin(end), count: (start >> START_BITS) as u32 }))
+        let (start, end) = (start as usize, end as usize);
+        let said = self.lists.bytes(start..end.min(start.saturating_add((high - low) * MOST_SAID_BYTES)))?;
+        let list = Self::list_among(said, start, place, high - low);
+        list.map(Some).ok_or_else(|| self.lists.damaged("a list without bounds"))
+    }
+
+    /// List `place` of the `count` lists of a bucket, of which `said` is said from `start` on.
+    fn list_among(said: &[u8], start: usize, place: usize, count: usize) -> Option<PostingList> {
+        let (mut rest, mut before, mut found) = (said, 0usize, None);
+        for at in 0..count {
+            let (ids, bytes) = (take_varint(&mut rest)?, take_varint(&mut rest)? as usize);
+            if at == place {
+                found = Some((ids, before, bytes));
+            }
+            before += bytes;
+        }
+        let (count, before, bytes) = found?;
+        let start = start + said.len() - rest.len() + before;
+        Some(PostingList { start, end: start + bytes, count })
     }
 
     /// Calls `each` with the ids of `list`, ascending.

@@ -35,13 +35,13 @@ pub struct VectorsDraft {
 }
 
 impl Structure for Vectors {
-    const FORMAT: FileFormat = FileFormat { name: "vectors.seg", kind: SegmentKind(*b"VECT"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "vectors.seg", kind: SegmentKind(*b"VECT"), version: 3 };
     type Draft = VectorsDraft;
     type Writer = VectorsWriter;
 
     fn draft(table: &TableContent<'_>) -> Result<VectorsDraft> {
         let TableContent { dataset, sketches, embedder, .. } = *table;
-        let mut columns = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
+        let mut columns = VectorSetBuilder::in_two_parts(encode::column_dims(embedder.dims()), encode::SHAPE_DIMS)?;
         for (place, (profile, sketch)) in dataset.columns().iter().zip(sketches).enumerate() {
             if place % encode::COLUMNS_AT_ONCE == 0 {
                 encode::prefetch(embedder, dataset, sketches, place);
@@ -80,7 +80,7 @@ impl StructureWriter for VectorsWriter {
 
     fn create(_folder: &Path, shape: VectorShape) -> Result<Self> {
         Ok(Self {
-            columns: VectorSetBuilder::new(encode::column_dims(shape.dims))?,
+            columns: VectorSetBuilder::in_two_parts(encode::column_dims(shape.dims), encode::SHAPE_DIMS)?,
             contents: VectorSetBuilder::new(shape.dims)?,
             topics: VectorSetBuilder::new(shape.dims)?,
             titles: VectorSetBuilder::new(shape.dims)?,

@@ -9,17 +9,19 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::segment::{Section, SegmentFile, SegmentWriter, Tag};
+use super::segment::{SegmentFile, SegmentWriter, Tag};
 use binary::BinaryRows;
 use dot::BLOCK_ROWS;
 use lakeward_core::error::{Error, Result};
 use quantise::{Query, quantise_row};
+use rows::{PRODUCTS, Row, Rows};
 use top::Top;
 
 mod binary;
 mod dot;
 mod quantise;
 mod rotation;
+mod rows;
 mod top;
 
 /// First three letters of the section tags of one vector set, so that a segment may contain several.
@@ -35,8 +37,6 @@ const BINARY_FROM_ROWS: usize = 20_000;
 const ROW_ALIGNMENT: usize = 32;
 /// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
-/// Rows scored at a time.
-const SCAN_ROWS: usize = 256;
 /// Rows of which the bounds are kept at a time: they stay in the second cache.
 const SIFTED_ROWS: usize = 64 << 10;
 /// The bound of a row that was compared.
@@ -58,12 +58,14 @@ pub enum BinaryChoice {
 struct Head {
     dims: u64,
     rows: u64,
+    tail_dims: u64,
 }
 
 /// Collects vectors and quantises each as it is added. Memory: one byte per dimension.
 #[derive(Debug)]
 pub struct VectorSetBuilder {
     dims: usize,
+    tail_dims: usize,
     bytes: Vec<i8>,
     scales: Vec<f32>,
 }
@@ -71,10 +73,15 @@ pub struct VectorSetBuilder {
 impl VectorSetBuilder {
     /// Starts an empty set of vectors of `dims` dimensions, 1..=8192.
     pub fn new(dims: usize) -> Result<Self> {
-        if !(1..=MOST_DIMS).contains(&dims) {
-            return Err(Error::Internal(format!("vectors of {dims} dimensions")));
+        Self::in_two_parts(dims, 0)
+    }
+
+    /// As [`new`](Self::new), of vectors of which the last `tail_dims` dimensions differ where the others often do not.
+    pub fn in_two_parts(dims: usize, tail_dims: usize) -> Result<Self> {
+        if !(1..=MOST_DIMS).contains(&dims) || tail_dims > dims {
+            return Err(Error::Internal(format!("vectors of {dims} dimensions, {tail_dims} of them in the tail")));
         }
-        Ok(VectorSetBuilder { dims, bytes: Vec::new(), scales: Vec::new() })
+        Ok(VectorSetBuilder { dims, tail_dims, bytes: Vec::new(), scales: Vec::new() })
     }
 
     /// Adds the next vector, of any length but zero; its id is the number of vectors before it. A zero vector, or one with a component that
@@ -98,9 +105,9 @@ impl VectorSetBuilder {
     /// Adds vector `id` of `from`, which has the same dimensions, as the next one, without quantising it again.
     pub fn push_stored(&mut self, from: &VectorSet, id: u32) -> Result<()> {
         expect_dims(self.dims, from.dims)?;
-        let (row, scale) = from.row(id)?;
-        self.bytes.extend_from_slice(row);
-        self.scales.push(scale);
+        let row = from.row(id)?;
+        self.bytes.extend(row.bytes());
+        self.scales.push(row.scale);
         Ok(())
     }
 
@@ -114,12 +121,12 @@ impl VectorSetBuilder {
         self.scales.is_empty()
     }
 
-    /// Writes the sections `prefix`+`H`, `R`, `S` and, with bits, those of [`binary`]. Deterministic. Cost: that of writing; with bits 1 µs
+    /// Writes the section `prefix`+`H`, those of [`rows`] and, with bits, those of [`binary`]. Deterministic. Cost: that of writing; with bits 1 µs
     /// of one core a row more, on all cores.
     pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: BinaryChoice) -> Result<()> {
-        segment.section_of(tag(prefix, b'H'), &[Head { dims: self.dims as u64, rows: self.scales.len() as u64 }])?;
-        segment.section_of(tag(prefix, b'R'), &self.bytes)?;
-        segment.section_of(tag(prefix, b'S'), &self.scales)?;
+        let [dims, rows, tail_dims] = [self.dims, self.scales.len(), self.tail_dims].map(|count| count as u64);
+        segment.section_of(tag(prefix, b'H'), &[Head { dims, rows, tail_dims }])?;
+        rows::write(self, segment, prefix)?;
         match choice {
             BinaryChoice::Auto if self.scales.len() < BINARY_FROM_ROWS => Ok(()),
             BinaryChoice::Never => Ok(()),
@@ -145,9 +152,8 @@ pub struct PreparedQuery {
 #[derive(Debug)]
 pub struct VectorSet {
     dims: usize,
-    rows: usize,
-    bytes: Section,
-    scales: Section,
+    len: usize,
+    rows: Rows,
     binary: Option<BinaryRows>,
 }
 
@@ -156,28 +162,22 @@ impl VectorSet {
     pub fn open(segment: &SegmentFile, prefix: TagPrefix) -> Result<Self> {
         let head_section = segment.section(tag(prefix, b'H'))?;
         let head = head_section.slice::<Head>(0..1)?[0];
-        let bytes = segment.section(tag(prefix, b'R'))?;
-        let scales = segment.section(tag(prefix, b'S'))?;
-        let (dims, rows) = (head.dims as usize, head.rows as usize);
-        let fits = (1..=MOST_DIMS).contains(&dims)
-            && u32::try_from(head.rows).is_ok()
-            && bytes.len() == rows * stride(dims)
-            && scales.len() == rows * size_of::<f32>();
-        if !fits {
-            return Err(head_section.damaged("its sizes do not match the other sections"));
-        }
-        let binary = BinaryRows::open(segment, prefix, dims, rows)?;
-        Ok(VectorSet { dims, rows, bytes, scales, binary })
+        let [dims, len, tail_dims] = [head.dims, head.rows, head.tail_dims].map(|count| count as usize);
+        let is_possible = (1..=MOST_DIMS).contains(&dims) && tail_dims <= dims && u32::try_from(head.rows).is_ok();
+        let rows = is_possible.then(|| Rows::open(segment, prefix, (dims, tail_dims), len)).transpose()?.flatten();
+        let rows = rows.ok_or_else(|| head_section.damaged("its sizes do not match the other sections"))?;
+        let binary = BinaryRows::open(segment, prefix, dims, len)?;
+        Ok(VectorSet { dims, len, rows, binary })
     }
 
     /// Number of vectors, zero vectors included; ids are below it.
     pub fn len(&self) -> usize {
-        self.rows
+        self.len
     }
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
-        self.rows == 0
+        self.len == 0
     }
 
     /// Dimensions of every vector and query.
@@ -193,8 +193,8 @@ impl VectorSet {
     /// Dot product of stored unit vector `id` and the unscaled `query`: their cosine if `query` is a unit vector. 0 for a zero vector.
     pub fn dot(&self, id: u32, query: &[f32]) -> Result<f32> {
         expect_dims(self.dims, query.len())?;
-        let (row, scale) = self.row(id)?;
-        Ok(row.iter().zip(query).map(|(byte, part)| f32::from(*byte) * part).sum::<f32>() * scale)
+        let row = self.row(id)?;
+        Ok(row.bytes().zip(query).map(|(byte, part)| f32::from(*byte) * part).sum::<f32>() * row.scale)
     }
 
     /// Prepares a query of this set's dimensions for [`cosines`](Self::cosines) and [`search_prepared`](Self::search_prepared), on this or
@@ -210,18 +210,17 @@ impl VectorSet {
         expect_dims(self.dims, query.dims)?;
         out.clear();
         let (start, end) = (ids.start as usize, ids.end as usize);
-        if start > end || end > self.rows {
-            return Err(Error::Internal(format!("vectors {start}..{end} of {}", self.rows)));
+        if start > end || end > self.len {
+            return Err(Error::Internal(format!("vectors {start}..{end} of {}", self.len)));
         }
         out.resize(end - start, 0.0);
         let Some(query) = &query.query else { return Ok(()) };
-        let stride = stride(self.dims);
-        let mut products = [0i32; SCAN_ROWS];
-        for (part, out) in out.chunks_mut(SCAN_ROWS).enumerate() {
-            let first = start + part * SCAN_ROWS;
+        let mut products = [0i32; PRODUCTS];
+        for (part, out) in out.chunks_mut(PRODUCTS).enumerate() {
+            let first = start + part * PRODUCTS;
             let products = &mut products[..out.len()];
-            dot::rows_by_query(self.bytes.slice(first * stride..(first + out.len()) * stride)?, &query.parts, products);
-            let scales = self.scales.slice::<f32>(first..first + out.len())?;
+            self.rows.products(first, query, None, products)?;
+            let scales = self.rows.scales(first..first + out.len())?;
             for ((out, product), scale) in out.iter_mut().zip(products).zip(scales) {
                 *out = *product as f32 * scale * query.scale;
             }
@@ -232,21 +231,21 @@ impl VectorSet {
     /// The cosine of a query with stored vector `id`; 0 if one of them is a zero vector.
     pub fn cosine_with(&self, id: u32, query: &PreparedQuery) -> Result<f32> {
         expect_dims(self.dims, query.dims)?;
-        let (row, scale) = self.row(id)?;
-        Ok(query.query.as_ref().map_or(0.0, |query| dot::row_by_query(row, &query.parts) as f32 * scale * query.scale))
+        let row = self.row(id)?;
+        Ok(query.query.as_ref().map_or(0.0, |query| row.product(query) as f32 * row.scale * query.scale))
     }
 
     /// Cosine of two stored vectors; 0 if one is a zero vector.
     pub fn cosine(&self, left: u32, right: u32) -> Result<f32> {
-        let ((left, left_scale), (right, right_scale)) = (self.row(left)?, self.row(right)?);
-        Ok(dot::rows(left, right) as f32 * left_scale * right_scale)
+        let (left, right) = (self.row(left)?, self.row(right)?);
+        Ok(left.product_with(&right) as f32 * left.scale * right.scale)
     }
 
     /// Writes stored unit vector `id` into `out`, which has [`dims`](Self::dims) elements.
     pub fn vector(&self, id: u32, out: &mut [f32]) -> Result<()> {
         expect_dims(self.dims, out.len())?;
-        let (row, scale) = self.row(id)?;
-        out.iter_mut().zip(row).for_each(|(part, byte)| *part = f32::from(*byte) * scale);
+        let row = self.row(id)?;
+        out.iter_mut().zip(row.bytes()).for_each(|(part, byte)| *part = f32::from(*byte) * row.scale);
         Ok(())
     }
 
@@ -268,7 +267,7 @@ impl VectorSet {
     ) -> Result<Vec<(u32, f32)>> {
         expect_dims(self.dims, query.dims)?;
         let Some(query) = &query.query else { return Ok(Vec::new()) };
-        let k = k.min(self.rows);
+        let k = k.min(self.len);
         if k == 0 {
             return Ok(Vec::new());
         }
@@ -282,7 +281,7 @@ impl VectorSet {
     pub fn search_exact(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         expect_dims(self.dims, query.len())?;
         match Query::new(query, stride(self.dims)) {
-            Some(query) if k > 0 => self.scan(&query, k.min(self.rows), filter),
+            Some(query) if k > 0 => self.scan(&query, k.min(self.len), filter),
             _ => Ok(Vec::new()),
         }
     }
@@ -300,16 +299,16 @@ impl VectorSet {
         let passes = |id: u32| filter.is_none_or(|passes| passes(id));
         let mut top = Top::new(k);
         let compare = |top: &mut Top, id: u32| -> Result<f32> {
-            let (row, scale) = self.row(id)?;
-            let score = dot::row_by_query(row, &query.parts) as f32 * scale * query.scale;
-            if scale > 0.0 {
+            let row = self.row(id)?;
+            let score = row.product(query) as f32 * row.scale * query.scale;
+            if row.scale > 0.0 {
                 top.push(id, score);
             }
             Ok(top.reached())
         };
-        let mut bounds = vec![[0f32; BLOCK_ROWS]; self.rows.min(SIFTED_ROWS).div_ceil(BLOCK_ROWS)];
-        for start in (0..self.rows).step_by(SIFTED_ROWS) {
-            let rows = SIFTED_ROWS.min(self.rows - start);
+        let mut bounds = vec![[0f32; BLOCK_ROWS]; self.len.min(SIFTED_ROWS).div_ceil(BLOCK_ROWS)];
+        for start in (0..self.len).step_by(SIFTED_ROWS) {
+            let rows = SIFTED_ROWS.min(self.len - start);
             bounds.truncate(rows.div_ceil(BLOCK_ROWS));
             binary.bounds(&asked, start, &mut bounds)?;
             let bounds = &mut bounds.as_flattened_mut()[..rows];
@@ -333,14 +332,14 @@ impl VectorSet {
     }
 
     fn scan(&self, query: &Query, k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
-        let stride = stride(self.dims);
+        let heads = self.rows.heads_by_query(query)?;
         let mut top = Top::new(k);
-        let mut products = [0i32; SCAN_ROWS];
-        for start in (0..self.rows).step_by(SCAN_ROWS) {
-            let end = (start + SCAN_ROWS).min(self.rows);
+        let mut products = [0i32; PRODUCTS];
+        for start in (0..self.len).step_by(PRODUCTS) {
+            let end = (start + PRODUCTS).min(self.len);
             let products = &mut products[..end - start];
-            dot::rows_by_query(self.bytes.slice(start * stride..end * stride)?, &query.parts, products);
-            let scales = self.scales.slice::<f32>(start..end)?;
+            self.rows.products(start, query, heads.as_deref(), products)?;
+            let scales = self.rows.scales(start..end)?;
             for (id, (product, scale)) in (start as u32..).zip(products.iter().zip(scales)) {
                 let score = *product as f32 * scale * query.scale;
                 // The filter may be expensive, and few rows get this far.
@@ -352,12 +351,11 @@ impl VectorSet {
         Ok(top.into_sorted())
     }
 
-    fn row(&self, id: u32) -> Result<(&[i8], f32)> {
-        let (at, stride) = (id as usize, stride(self.dims));
-        if at >= self.rows {
-            return Err(Error::Internal(format!("vector {id} of {}", self.rows)));
+    fn row(&self, id: u32) -> Result<Row<'_>> {
+        if id as usize >= self.len {
+            return Err(Error::Internal(format!("vector {id} of {}", self.len)));
         }
-        Ok((self.bytes.slice(at * stride..(at + 1) * stride)?, self.scales.slice(at..at + 1)?[0]))
+        self.rows.row(id as usize)
     }
 }
 

@@ -154,18 +154,18 @@ impl<'q, 'i> Aligner<'q, 'i> {
             let name = segment.columns.name(record)?;
             let is_named = !is_placeholder(name);
             let names = self.name_likenesses(name);
-            let range = ValueRange::of(&record.quantiles);
+            let range = ValueRange::of(&segment.columns.quantiles(record)?);
             let hashes = segment.columns.hashes(record)?;
             // A stored vector has length 1 in all, and its parts the shares of it; without words it is all shape.
             let has_text = is_named || record.logical() == LogicalType::Text;
             let (text_length, shape_length) =
                 if has_text { ((1.0 - SHAPE_SHARE).sqrt(), SHAPE_SHARE.sqrt()) } else { (1.0, 1.0) };
             self.shared.fill(0);
-            self.values.count(hashes, &mut self.shared);
+            self.values.count(&hashes, &mut self.shared);
             for (row, own) in self.own.iter().enumerate() {
                 let own_hashes = &own.column.values.hashes;
                 let shared = match own_hashes.len() > MOST_TABLED_VALUES {
-                    true => shared_hashes(own_hashes, hashes),
+                    true => shared_hashes(own_hashes, &hashes),
                     false => self.shared[row] as usize,
                 };
                 let [text, shape] = &self.cosines[row];

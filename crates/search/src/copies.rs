@@ -225,7 +225,8 @@ fn may_share(index: &LakeIndex, small: &Member, large: &Member) -> Result<bool> 
         let (own, other) = (of_small.columns.record(*own)?, of_large.columns.record(*other)?);
         let theirs = of_large.columns.hashes(other)?;
         let bound = own.bound.min(other.bound);
-        let values = of_small.columns.hashes(own)?.iter().take_while(|hash| **hash <= bound).take(PROBED);
+        let ours = of_small.columns.hashes(own)?;
+        let values = ours.iter().take_while(|hash| **hash <= bound).take(PROBED);
         let (mut probed, mut found) = (0, 0);
         for hash in values {
             probed += 1;

@@ -96,7 +96,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
                     signature: whole
                         .then(|| columns.hashes(record))
                         .transpose()?
-                        .map(|hashes| signature(hashes, record.bound)),
+                        .map(|hashes| signature(&hashes, record.bound)),
                 });
             }
             let path: PathBuf = entry.file(&lakeward.place().lake)?;

@@ -209,7 +209,71 @@ fn the_bits_stay_what_they_are() {
     clustered(8, 1_000, 288).iter().for_each(|vector| builder.push(vector).unwrap());
     let mut writer = SegmentWriter::create(&folder.path().join("v.seg"), KIND, 1).unwrap();
     builder.write(&mut writer, PREFIX, BinaryChoice::Always).unwrap();
-    assert_eq!(format!("{:016x}", writer.finish().unwrap().checksum), "da3dffb6f4e09704");
+    assert_eq!(format!("{:016x}", writer.finish().unwrap().checksum), "0d98690fece31afe");
+}
+
+/// Whether heads are stored once and tails apart, the same vectors have the same answers.
+#[test]
+fn rows_are_the_same_in_one_piece_and_in_parts() {
+    let heads = clustered(11, 40, 256);
+    let vectors: Vec<Vec<f32>> = clustered(12, 1_000, 288)
+        .into_iter()
+        .enumerate()
+        .map(|(id, mut vector)| {
+            // The greatest value is in the head, so that equal heads are equal rows.
+            vector[..256].iter_mut().zip(&heads[id % 40]).for_each(|(value, head)| *value = 10.0 * head);
+            vector
+        })
+        .chain([vec![0.0; 288]])
+        .collect();
+    let differ: Vec<Vec<f32>> = clustered(14, 300, 288);
+    for (vectors, repeat) in [(vectors, true), (differ, false)] {
+        let stored = |tail: usize| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("v.seg");
+            let mut builder = VectorSetBuilder::in_two_parts(288, tail).unwrap();
+            vectors.iter().for_each(|vector| builder.push(vector).unwrap());
+            let mut writer = SegmentWriter::create(&path, KIND, 1).unwrap();
+            builder.write(&mut writer, PREFIX, BinaryChoice::Always).unwrap();
+            let bytes = writer.finish().unwrap().bytes;
+            (VectorSet::open(&SegmentFile::open(&path, KIND, 1).unwrap(), PREFIX).unwrap(), bytes)
+        };
+        let ((whole, whole_bytes), (parts, parts_bytes)) = (stored(0), stored(32));
+        assert_eq!(parts_bytes * 2 < whole_bytes, repeat, "{parts_bytes} of {whole_bytes} bytes");
+        for query in clustered(13, 10, 288) {
+            let prepared = whole.prepare(&query).unwrap();
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            for ids in [0..vectors.len() as u32, 3..290] {
+                whole.cosines(ids.clone(), &prepared, &mut one).unwrap();
+                parts.cosines(ids, &prepared, &mut other).unwrap();
+                assert_eq!(one, other);
+            }
+            for k in [1, 10, vectors.len()] {
+                let found = whole.search_exact(&query, k, None).unwrap();
+                assert_eq!(found, parts.search_exact(&query, k, None).unwrap());
+                assert_eq!(whole.search(&query, k, None).unwrap(), parts.search(&query, k, None).unwrap());
+                assert_eq!(found[0].1, parts.cosine_with(found[0].0, &prepared).unwrap());
+            }
+            assert_eq!(whole.dot(7, &query).unwrap(), parts.dot(7, &query).unwrap());
+        }
+        for id in 0..vectors.len() as u32 {
+            assert_eq!(whole.cosine(0, id).unwrap(), parts.cosine(0, id).unwrap());
+            let (mut one, mut other) = ([0.0; 288], [0.0; 288]);
+            whole.vector(id, &mut one).unwrap();
+            parts.vector(id, &mut other).unwrap();
+            assert_eq!(one, other);
+        }
+    }
+}
+
+#[test]
+fn a_head_that_is_not_there_is_damage() {
+    let head = Head { dims: 2, rows: 2, tail_dims: 0 };
+    let numbers: [u8; 8] = [0, 0, 0, 0, 9, 0, 0, 0];
+    let set = open_sections(head, &[1i8; 32], &[0.1f32; 2], &[(b'N', &numbers)]).unwrap();
+    assert!(set.dot(0, &[1.0, 1.0]).is_ok());
+    assert!(matches!(set.dot(1, &[1.0, 1.0]), Err(Error::DamagedIndex { .. })));
+    assert!(matches!(set.search(&[1.0, 1.0], 2, None), Err(Error::DamagedIndex { .. })));
 }
 
 /// A segment with valid checksums and arbitrary content.
@@ -227,13 +291,15 @@ fn open_sections(head: Head, bytes: &[i8], scales: &[f32], more: &[(u8, &[u8])])
 
 #[test]
 fn impossible_sections_are_refused() {
-    let head = Head { dims: 2, rows: 2 };
+    let head = Head { dims: 2, rows: 2, tail_dims: 0 };
     let (bytes, scales) = ([1i8; 64], [0.1f32; 2]);
     let heads = [
         Head { dims: 0, ..head },
         Head { dims: u64::MAX, ..head },
         Head { rows: 3, ..head },
         Head { rows: u64::MAX, ..head },
+        Head { tail_dims: 3, ..head },
+        Head { tail_dims: u64::MAX, ..head },
     ];
     for head in heads {
         assert!(matches!(open_sections(head, &bytes, &scales, &[]), Err(Error::DamagedIndex { .. })));

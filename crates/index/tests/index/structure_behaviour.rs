@@ -143,7 +143,7 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                 for column in columns {
                     let record = segment.columns.record(column)?;
                     let mut found = 0;
-                    for hash in segment.columns.hashes(record)? {
+                    for hash in segment.columns.hashes(record)?.iter() {
                         found += usize::from(holds(&segment.join.values, *hash, column)?);
                     }
                     let name = segment.columns.name(record)?;
@@ -159,7 +159,12 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                     let record = segment.columns.record(column)?;
                     let (hashes, samples) = (segment.columns.hashes(record)?, segment.columns.samples(record)?);
                     said.push(format!("{} {hashes:?} {samples:?}", segment.columns.name(record)?));
-                    said.push(format!("{:?} {:?} {:?}", record.rows, record.semantic(), record.quantiles));
+                    said.push(format!(
+                        "{:?} {:?} {:?}",
+                        record.rows,
+                        record.semantic(),
+                        segment.columns.quantiles(record)?
+                    ));
                 }
             }
             "correlations.seg" => {
@@ -170,7 +175,11 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                     let columns = key.columns().iter().map(name).collect::<Result<Vec<_>>>()?;
                     let values =
                         stored.values(key)?.iter().map(|value| name(&value.column)).collect::<Result<Vec<_>>>()?;
-                    said.push(format!("{columns:?} {values:?} {:?} {:?}", stored.hashes(key)?, stored.codes(key)?));
+                    said.push(format!(
+                        "{columns:?} {values:?} {:?} {:?}",
+                        stored.hashes(key, &segment.columns)?,
+                        stored.codes(key)?
+                    ));
                 }
             }
             "meanings.seg" => {

@@ -21,8 +21,8 @@ use super::cite::{Checked, Gate};
 use super::query_table::QueryTable;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::shown;
-use lakeward_index::correlations::{Correlations, KeyRecord, MOST_KEYS, codes};
-use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_index::correlations::{KeyRecord, MOST_KEYS, codes};
+use lakeward_index::{ColumnRef, LakeIndex, Segment, TableRef};
 use lakeward_lake::join_keys;
 use lakeward_lake::key_sample::{self, KeySample, Measure, ValueColumn};
 use lakeward_lake::profile::ColumnProfile;
@@ -139,7 +139,7 @@ pub fn search(
                     value: 0,
                     column: 0,
                 };
-                compare(stored, key, (&bases, labels, &options.only), at, &mut found)?;
+                compare(segment, key, (&bases, labels, &options.only), at, &mut found)?;
             }
             Ok(found)
         };
@@ -202,10 +202,10 @@ pub fn reachable(index: &LakeIndex, query: &QueryTable, least: f64) -> Result<Ve
                 if !segment.is_live(key.table) || query.origin == Some(table) {
                     return Ok(None);
                 }
-                let hashes = stored.hashes(key)?;
+                let hashes = stored.hashes(key, &segment.columns)?;
                 let mut matched = Matched::default();
                 let enough = bases.iter().filter(|base| base.sample.key.len() == key.columns().len()).any(|base| {
-                    matched.find(base, hashes);
+                    matched.find(base, &hashes);
                     matched.codes.len() >= LEAST_PAIRS && matched.codes.len() as f64 >= least * base.hashes.len() as f64
                 });
                 Ok(enough.then_some(table))
@@ -328,25 +328,26 @@ fn too_few(columns: &[ColumnProfile], keys: &[Vec<usize>], no_base: bool, shared
 
 /// Tests all values of a stored key, or those that are looked for, against the query's keys of as many columns.
 fn compare(
-    stored: &Correlations,
+    segment: &Segment,
     key: &KeyRecord,
     (bases, labels, only): (&[BaseKey], bool, &[ColumnRef]),
     at: Hit,
     found: &mut Compared,
 ) -> Result<()> {
     let Compared { hits, p_values, shared } = found;
+    let stored = &segment.correlations;
     let is_wanted = |column: u32| only.is_empty() || only.contains(&ColumnRef { segment: at.segment, column });
     if !stored.values(key)?.iter().any(|record| is_wanted(record.column)) {
         return Ok(());
     }
-    let hashes = stored.hashes(key)?;
+    let hashes = stored.hashes(key, &segment.columns)?;
     let mut matched = Matched::default();
     let mut pairs: Vec<(u8, u8)> = Vec::new();
     for (base, of_base) in bases.iter().enumerate() {
         if of_base.sample.key.len() != key.columns().len() {
             continue;
         }
-        matched.find(of_base, hashes);
+        matched.find(of_base, &hashes);
         *shared = matched.codes.len().max(*shared);
         if matched.codes.len() < LEAST_PAIRS {
             continue;

@@ -216,7 +216,7 @@ pub(super) fn answer(
     let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
     let samples = segment.columns.samples(record)?;
     let matches =
-        if shared > 0 { value_matches(column, &samples, segment.columns.hashes(record)?) } else { Vec::new() };
+        if shared > 0 { value_matches(column, &samples, &segment.columns.hashes(record)?) } else { Vec::new() };
     let mut normalised: Vec<Difference> = matches.iter().filter_map(|matched| matched.difference).collect();
     normalised.sort_unstable();
     normalised.dedup();
