@@ -145,10 +145,10 @@ impl Template {
         }
         parts.push(rest.strip_suffix(last)?);
         let is_one = |(part, behind): (&&str, &&str)| {
-            !part.is_empty()
-                && !part.contains(BETWEEN_SENTENCES.0)
-                && !(self.is_part && part.contains(BETWEEN_LAST_PARTS.0))
-                && !(behind.starts_with(')') && part.contains("), "))
+            let is_several = part.contains(BETWEEN_SENTENCES.0)
+                || (self.is_part && part.contains(BETWEEN_LAST_PARTS.0))
+                || (behind.starts_with(')') && part.contains("), "));
+            !part.is_empty() && !is_several
         };
         parts.iter().zip(others).all(is_one).then_some(parts)
     }

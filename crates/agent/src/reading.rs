@@ -13,7 +13,7 @@ use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::{Input, OperationKind, Ranked, Signals, in_role, topic_words};
+use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::role::Role as Respect;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::languages::{Translated, translated};
@@ -93,14 +93,22 @@ impl Agent<'_> {
         self.read_after(session, request, model, session.latest().map_or("", Turn::read))
     }
 
-    /// Reads a request that is about other data than the table that the session works with; `session` is it without a table.
+    /// Reads a request that is about other data than the table that the session works with; `session` is it without that table, and with none of the
+    /// `demands` that were in force.
     ///
     /// # Errors
     /// As [`Agent::turn`].
-    pub(super) fn read_about_other<'r>(&self, session: &Session, request: &'r Request) -> Result<Reading<'r>> {
+    pub(super) fn read_about_other<'r>(
+        &self,
+        session: &Session,
+        request: &'r Request,
+        demands: &[Demand],
+    ) -> Result<Reading<'r>> {
         let mut reading = self.read_after(session, request, None, "")?;
+        let Signals { acts, demands: wanted, gone, .. } = &mut reading.signals;
+        gone.extend(demands.iter().filter(|demand| !wanted.contains(demand)).cloned());
+        *acts = vec![Act::New];
         reading.words = reading.request.text.trim().to_string();
-        reading.signals.acts = vec![Act::New];
         reading.is_about_other = true;
         Ok(reading)
     }

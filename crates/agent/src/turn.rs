@@ -84,7 +84,7 @@ impl Agent<'_> {
         };
         let anew = is_about_other.then(|| session.without_table());
         let reading = match &anew {
-            Some(anew) => self.read_about_other(anew, request)?,
+            Some(anew) => self.read_about_other(anew, request, &session.demands)?,
             None => reading,
         };
         let before = anew.as_ref().unwrap_or(session);

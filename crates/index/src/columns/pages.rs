@@ -201,7 +201,7 @@ impl PackedPage {
             bits
         });
         push_varint(&mut self.lists, column.hashes.len() as u32);
-        self.lists.push(u8::from(known.is_some()) * ARE_NUMBERED | u8::from(samples.is_some()) * ARE_VALUES);
+        self.lists.push((u8::from(known.is_some()) * ARE_NUMBERED) | (u8::from(samples.is_some()) * ARE_VALUES));
         let samples = samples.as_deref().unwrap_or(column.samples);
         push_varint(&mut self.lists, samples.len() as u32);
         self.lists.extend_from_slice(samples);

@@ -49,7 +49,6 @@ pub(super) fn write(set: &VectorSetBuilder, segment: &mut SegmentWriter, prefix:
     }
     let mut section = segment.section_writer(tag(prefix, b'R'))?;
     heads.into_iter().try_for_each(|head| section.write_slice(head))?;
-    drop(section);
     segment.section_of(tag(prefix, b'S'), &set.scales)
 }
 
