@@ -15,16 +15,22 @@ const SURELY_OTHER: f64 = 0.7;
 const READ: usize = 3;
 
 impl Agent<'_> {
-    /// Whether a turn is about another table of the lake than the one at hand, over which it was read as `over`: one that its words alone find, and whose
-    /// columns explain much more of them. What the table at hand explains is about it: tables of a lake are alike. What corrects, takes back
-    /// or asks is never about another one, and what combines tables is about both.
+    /// Whether a turn is about another table of the lake than the one at hand, or than the one that the turn before found: one that its words alone find, and
+    /// whose columns explain much more of them. What the table at hand explains is about it: tables of a lake are alike. What corrects, takes back or
+    /// asks is never about another one, what combines tables is about both, and what a language model read is left as it read it.
     ///
     /// # Errors
     /// Whatever the index and the heads of tables report.
-    pub(super) fn is_about_other(&self, session: &Session, reading: &Reading<'_>, over: &PlanReading) -> Result<bool> {
+    pub(super) fn is_about_other(&self, session: &Session, reading: &Reading<'_>) -> Result<bool> {
+        if reading.request.table.is_some() || reading.answered.is_some() || reading.by_model {
+            return Ok(false);
+        }
         let text = reading.request.text.as_str();
+        let over_answer = if reading.over.is_some() { None } else { self.over_answer(session, text)? };
+        let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
         let goes_on = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
-        if goes_on || over.explained.is_whole() || over.wants_tables() || reading.signals.operation.label.combines() {
+        let combines = over.wants_tables() || reading.signals.operation.label.combines();
+        if goes_on || combines || over.is_written() || over.explained.is_whole() {
             return Ok(false);
         }
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
@@ -47,7 +53,7 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn over_answer(&self, session: &Session, text: &str) -> Result<Option<PlanReading>> {
+    fn over_answer(&self, session: &Session, text: &str) -> Result<Option<PlanReading>> {
         let Some(id) = session.latest().and_then(|turn| turn.tables.first()) else { return Ok(None) };
         let Some(table) = self.index.get(id)? else { return Ok(None) };
         let dataset = self.index.dataset(table)?;

@@ -89,6 +89,11 @@ impl PlanReading {
         self.turn.acts == [Act::Reject] && !self.says_more()
     }
 
+    /// Whether a language model wrote the plan.
+    pub fn is_written(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// Whether tables are wanted beside the one at hand.
     pub fn wants_tables(&self) -> bool {
         !self.assembly.tables.is_empty()

@@ -72,17 +72,7 @@ impl Agent<'_> {
             return Ok(answer);
         }
         reading.turned_down.iter().for_each(|id| session.reject(id));
-        let before = match (&reading.over, &request.table) {
-            (None, None) if reading.answered.is_none() => self.over_answer(session, &request.text)?,
-            _ => None,
-        };
-        let is_about_other = match before.as_ref().or(reading.over.as_ref()) {
-            Some(over) if request.table.is_none() && !reading.by_model => {
-                self.is_about_other(session, &reading, over)?
-            }
-            _ => false,
-        };
-        let anew = is_about_other.then(|| session.without_table());
+        let anew = self.is_about_other(session, &reading)?.then(|| session.without_table());
         let reading = match &anew {
             Some(anew) => self.read_about_other(anew, request, &session.demands)?,
             None => reading,
