@@ -97,7 +97,7 @@ impl Row<'_> {
 }
 
 impl Rows {
-    /// Opens what [`write`] wrote of `rows` vectors of `dims` dimensions, of which the last `tail_dims` are the tail; `None` if the sizes of
+    /// Opens what [`write()`] wrote of `rows` vectors of `dims` dimensions, of which the last `tail_dims` are the tail; `None` if the sizes of
     /// the sections do not fit.
     pub(super) fn open(
         segment: &SegmentFile,
