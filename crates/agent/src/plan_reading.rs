@@ -22,15 +22,15 @@ use lakeward_core::text::{Stemmer, is_function_word, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, Explained, How, NotApplied, Reader, Role, Span, TableWish, TurnReading, assemble, schema_of,
-    with_table,
+    Act, Assembly, Explained, How, Meaning, NotApplied, READINGS, Reader, Role, Span, TableWish, TurnReading, assemble,
+    meanings, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
 /// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
 /// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.57;
+const LIKELY: f64 = 0.55;
 /// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
 /// [`FITS`]: shares of key values that meet, of columns that are aligned.
 const LITTLE: f64 = 0.5;
@@ -48,8 +48,23 @@ pub(super) struct PlanReading {
     assembly: Assembly,
     /// How much of it the columns explain.
     pub explained: Explained,
+    /// The probability that the turn is read right, 0..=1.
+    certainty: f64,
+    /// What else it may make of that plan, the likeliest first.
+    others: Vec<Meaning>,
     /// The plan after the turn, where a language model wrote it.
     written: Option<Written>,
+}
+
+/// What a turn is read as over a plan.
+struct Read {
+    turn: TurnReading,
+    assembly: Assembly,
+    explained: Explained,
+    /// The probability that this is what is meant, 0..=1.
+    certainty: f64,
+    /// What else may be meant, the likeliest first.
+    others: Vec<Meaning>,
 }
 
 /// What the turn comes to.
@@ -69,8 +84,19 @@ pub(super) struct PlanWish {
 impl PlanReading {
     /// A turn as a model reads it over `base`.
     pub fn by_model(turn: TurnReading, base: Plan, written: Option<Written>) -> Self {
-        let assembly = unchanged(&base);
-        Self { turn, stands: base.clone(), base, assembly, explained: Explained::default(), written }
+        let read = Read {
+            certainty: turn.certainty(),
+            turn,
+            assembly: unchanged(&base),
+            explained: Explained::default(),
+            others: Vec::new(),
+        };
+        Self::of(read, base.clone(), base, written)
+    }
+
+    fn of(read: Read, stands: Plan, base: Plan, written: Option<Written>) -> Self {
+        let Read { turn, assembly, explained, certainty, others } = read;
+        Self { turn, stands, base, assembly, explained, certainty, others, written }
     }
 
     /// The same turn with the plan that a model wrote for it.
@@ -139,26 +165,26 @@ impl Agent<'_> {
     ) -> Result<PlanReading> {
         let is_at_hand = session.plan().as_ref() == Some(&stands);
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
-        let (mut turn, mut assembly, mut explained) = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        let mut read = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
         // What the rows at hand do not have, a table that is joined to them may.
-        for (place, column) in self.columns_of_joined(&base, &assembly.not_applied, (text, at_hand))? {
+        for (place, column) in self.columns_of_joined(&base, &read.assembly.not_applied, (text, at_hand))? {
             let mut wider = base.clone();
             if let Some(Step::Join(join)) = wider.relation.steps.get_mut(place) {
                 join.columns.push(column);
             }
-            let (with, made, more) = self.assembled(session, text, &wider, at_hand, &|_| ())?;
-            if made.not_applied.len() < assembly.not_applied.len() {
-                (base, turn, assembly, explained) = (wider, with, made, more);
+            let with = self.assembled(session, text, &wider, at_hand, &|_| ())?;
+            if with.assembly.not_applied.len() < read.assembly.not_applied.len() {
+                (base, read) = (wider, with);
             }
         }
-        let reading = PlanReading { turn, stands, base, assembly, explained, written: None };
+        let reading = PlanReading::of(read, stands, base, None);
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
         let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
-        let (turn, assembly, explained) = self.assembled(session, text, &base, at_hand, &|_| ())?;
-        Ok(PlanReading { turn, base, assembly, explained, ..reading })
+        let read = self.assembled(session, text, &base, at_hand, &|_| ())?;
+        Ok(PlanReading::of(read, reading.stands, base, None))
     }
 
     /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
@@ -182,8 +208,8 @@ impl Agent<'_> {
         };
         let base = Plan::of(Input::Table(table.id.to_string()));
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
-        let (turn, assembly, explained) = self.assembled(session, text, &base, None, &without_topic)?;
-        Ok(PlanReading { turn, stands: base.clone(), base, assembly, explained, written: None })
+        let read = self.assembled(session, text, &base, None, &without_topic)?;
+        Ok(PlanReading::of(read, base.clone(), base, None))
     }
 
     /// The turn as it is read over a plan and then `corrected`, what it makes of the plan, and how much of it the columns explain.
@@ -194,7 +220,7 @@ impl Agent<'_> {
         plan: &Plan,
         at_hand: Option<AtHand<'_>>,
         corrected: &dyn Fn(&mut TurnReading),
-    ) -> Result<(TurnReading, Assembly, Explained)> {
+    ) -> Result<Read> {
         let previous = session.latest().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
         let context = self.connected(session)?;
@@ -211,10 +237,13 @@ impl Agent<'_> {
             return Err(error);
         }
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
-        let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
-        self.note_ids((text, plan), &holds, &mut turn)?;
-        corrected(&mut turn);
-        let mut assembly = assemble(&turn, &schema, plan);
+        let mut readings = Reader::builtin().readings(text, previous, &schema, &holds, READINGS);
+        for reading in &mut readings {
+            self.note_ids((text, plan), &holds, &mut reading.turn)?;
+            corrected(&mut reading.turn);
+        }
+        let mut others = meanings(readings, plan, &|turn| assemble(turn, &schema, plan));
+        let Meaning { mut turn, mut assembly, probability: certainty } = others.remove(0);
         // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
         let lacks_column = |made: &Assembly| {
             matches!(relation_columns(context, &made.plan.relation), Err(Error::UnknownColumn { .. }))
@@ -227,7 +256,7 @@ impl Agent<'_> {
         }
         assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
         let explained = Explained::of(&turn, &schema, &assembly);
-        Ok((turn, assembly, explained))
+        Ok(Read { turn, assembly, explained, certainty, others })
     }
 
     /// What the turn comes to, with the tables that it wants chosen among `partners`; nothing where it says nothing of the plan.
@@ -355,7 +384,7 @@ impl Agent<'_> {
                 turn.acts.retain(|act| *act != Act::New);
                 turn.spans.retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key));
             };
-            self.assembled(session, text, &plan, at_hand, &without_tables)?.1
+            self.assembled(session, text, &plan, at_hand, &without_tables)?.assembly
         } else {
             unchanged(&plan)
         };
@@ -401,7 +430,39 @@ impl Agent<'_> {
 
     /// The probability that a turn is read right, 0..=1.
     pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
-        if reading.written.is_some() { self.trust_in_reading() } else { reading.turn.certainty() }
+        if reading.written.is_some() { self.trust_in_reading() } else { reading.certainty }
+    }
+
+    /// What else a turn over rows may mean, as operations; the likeliest first.
+    ///
+    /// # Errors
+    /// What reading the tables' heads meets.
+    pub(super) fn other_operations(&self, session: &Session, reading: &PlanReading) -> Result<Vec<RankedOperation>> {
+        const MOST: usize = 2;
+        const LIKELY: f64 = 0.04;
+        let is_one = |other: &&Meaning| {
+            reading.written.is_none() && other.probability >= LIKELY && other.assembly.plan != reading.base
+        };
+        let others = reading.others.iter().filter(is_one);
+        let mut found = Vec::new();
+        for other in others {
+            let plan = other.assembly.plan.clone();
+            let kind = match groupings(&plan) != groupings(&reading.base) {
+                true => OperationKind::Aggregate,
+                false => OperationKind::Filter,
+            };
+            let lost = other.assembly.not_applied.iter();
+            let lost = lost.map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason))).collect();
+            let operation = self.changed_plan(session, &reading.stands, plan, kind, lost)?;
+            if operation.runnable.is_some() {
+                let reason = format!("or: {}", operation.reason);
+                found.push(RankedOperation { score: other.probability, reason, ..operation });
+            }
+            if found.len() == MOST {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The operation that carries a wish out, with what was not understood.

@@ -286,6 +286,15 @@ impl Agent<'_> {
             None => Basis::Fits,
         };
         to_probabilities(&mut operations, basis);
+        if let (Basis::Read { .. }, Some(over)) = (basis, over) {
+            let likeliest = operations.first().map_or(0.0, |first| first.score);
+            let mut others = self.other_operations(session, over)?;
+            others.iter_mut().for_each(|other| other.score = other.score.min(likeliest));
+            operations.extend(others);
+            if let Some((_, rest)) = operations.split_first_mut() {
+                rest.sort_by(|a, b| b.score.total_cmp(&a.score));
+            }
+        }
         for operation in operations.iter_mut().take(WITH_SQL) {
             let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
             match self.sql(session, runnable) {

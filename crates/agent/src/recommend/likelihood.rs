@@ -25,7 +25,7 @@ pub(crate) enum Basis {
 }
 
 /// What is lost of the odds where something of a turn is not applied (a logarithm).
-const LOST: f64 = -1.2;
+const LOST: f64 = -1.03;
 /// How often columns that were found for words are those that are wanted: without a doubt, and with one.
 const NAMED: [f64; 2] = [0.67, 0.3];
 /// How often what fits best is what is wanted, of requests of its kind.

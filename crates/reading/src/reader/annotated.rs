@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::Reader;
 use super::demands::{revised, schema_of_demands};
 use super::input::{FEATURES, Input, Pieces, features};
+use super::readings::{READINGS, meanings};
 use super::schema::{
     ColumnKind, Schema, SchemaColumn, StandIn, VALUE_FEATURES, columns_by_steps, schema_of, value_features,
 };
@@ -508,7 +509,19 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
     for (at, labelled) in conversation.labelled(table).into_iter().enumerate() {
         let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
         let holds = conversation.holds(schema, table);
-        let told = Reader::builtin().read(&turn.text, labelled.previous(), schema, &holds);
+        let read = |most| Reader::builtin().readings(&turn.text, labelled.previous(), schema, &holds, most);
+        let (told, certainty) = match base {
+            Standing::Plan(plan) => {
+                let mut all = meanings(read(READINGS), plan, &|turn| assemble(turn, schema, plan));
+                let first = all.swap_remove(0);
+                (first.turn, first.probability)
+            }
+            Standing::Demands(_) => {
+                let turn = read(1).swap_remove(0).turn;
+                let certainty = turn.certainty();
+                (turn, certainty)
+            }
+        };
         let (said, wanted, lost) = base.after(&told, schema, at + 1);
         let words = |standing: &Standing, tables: &[TableWish]| {
             let hows: Vec<&str> = tables.iter().map(|wish| wish.how.name()).collect();
@@ -524,7 +537,7 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
                 Standing::Plan(_) => said == *after && hows(&wanted) == hows(tables),
                 Standing::Demands(_) => texts[1] == texts[2],
             },
-            certainty: told.certainty(),
+            certainty,
             lost: !lost.is_empty(),
             text: texts,
         });

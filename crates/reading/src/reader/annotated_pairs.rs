@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::annotated::{Conversation, LabelledTurn, Standing};
-use super::{Explained, FoundBeside, Reader, assemble};
+use super::{Explained, FoundBeside, READINGS, Reader, assemble, meanings};
 use lakeward_core::request::Act;
 
 /// Tables found that a turn is read over.
@@ -68,8 +68,9 @@ pub fn turns_beside(all: &[Conversation], search: &dyn Fn(&str) -> Vec<(String, 
 /// Whether a text is new over the columns of a turn, and what they explain of it.
 fn read(text: &str, previous: &str, over: &LabelledTurn<'_>) -> Option<(bool, Explained)> {
     let Standing::Plan(plan) = &over.base else { return None };
-    let turn = Reader::builtin().read(text, previous, &over.schema, &|_, _| false);
-    let made = assemble(&turn, &over.schema, plan);
+    let readings = Reader::builtin().readings(text, previous, &over.schema, &|_, _| false, READINGS);
+    let meant = meanings(readings, plan, &|turn| assemble(turn, &over.schema, plan)).into_iter().next()?;
+    let (turn, made) = (meant.turn, meant.assembly);
     let goes_on = !matches!(turn.acts.first(), Some(Act::New | Act::Refine)) || !made.tables.is_empty();
     (!goes_on).then(|| (turn.acts.first() == Some(&Act::New), Explained::of(&turn, &over.schema, &made)))
 }

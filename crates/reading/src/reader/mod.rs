@@ -1,8 +1,9 @@
 //! Reads what an analyst says over a table, and turns it into a plan.
 //!
 //! A small trained model ([`model`]) tells what a turn does and what each span of words is for; spans are linked to columns and values of the
-//! table at hand; [`assemble()`] puts them into the plan that stands, under type constraints. There are no phrases in the code: language is in
-//! the weights, which annotated turns (`labels/turns`) train, and closed forms (numbers, dates) in a small grammar.
+//! table at hand; [`assemble()`] puts them into the plan that stands, under type constraints, and [`meanings()`] weighs the plans of several
+//! readings. There are no phrases in the code: language is in the weights, which annotated turns (`labels/turns`) train, and closed forms
+//! (numbers, dates) in a small grammar.
 
 pub mod annotated;
 pub mod annotated_pairs;
@@ -15,8 +16,10 @@ mod layout;
 mod model;
 mod number;
 mod period;
+mod readings;
 mod schema;
 mod span;
+mod tags;
 mod unit;
 mod words;
 
@@ -27,6 +30,7 @@ pub use input::{Input, Pieces};
 pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};
 pub use number::number as number_said;
+pub use readings::{Meaning, READINGS, Reading, meanings};
 pub use schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, ValueMatch, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 pub use unit::Unit;

@@ -12,8 +12,10 @@ use safetensors::SafeTensors;
 use super::demands::schema_of_demands;
 use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
+use super::readings::Slot;
 use super::schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+use super::tags::Run;
 use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
@@ -155,61 +157,43 @@ impl Reader {
     /// Reads a text over a schema; `previous` is the turn before, `holds` whether a column holds a value. What is said again word for word is read
     /// by itself: a second "undo that" is no redo.
     pub fn read(&self, text: &str, previous: &str, schema: &Schema, holds: Holds<'_>) -> TurnReading {
+        self.readings(text, previous, schema, holds, 1).swap_remove(0).turn
+    }
+
+    /// What the encoder and the heads that look at words and turns make of a text.
+    pub(super) fn encode<'a>(
+        &self,
+        text: &'a str,
+        previous: &str,
+        schema: &'a Schema,
+        holds: Holds<'_>,
+    ) -> Encoded<'a> {
         let previous = if previous.trim().eq_ignore_ascii_case(text.trim()) { "" } else { previous };
         let matches = schema.matches(text, holds);
         let input = Input::new(&BuiltInPieces, text, previous, schema, &matches);
         let hidden = self.encoder.dims();
-        let rows = self.encoder.encode(&input.pieces);
-        let row = |at: usize| rows.get(at * hidden..(at + 1) * hidden).unwrap_or_default();
-        let mean = |pieces: &Range<usize>| {
-            let mut sum = vec![0.0f32; hidden];
-            for at in pieces.clone() {
-                sum.iter_mut().zip(row(at)).for_each(|(sum, value)| *sum += value);
-            }
-            sum.iter_mut().for_each(|value| *value /= pieces.len().max(1) as f32);
-            sum
-        };
-        let words: Vec<Vec<f32>> = input.word_pieces.iter().map(mean).collect();
-        let columns: Vec<Option<Vec<f32>>> = input
+        let rows = Rows { rows: self.encoder.encode(&input.pieces), hidden };
+        let words: Vec<Vec<f32>> = input.word_pieces.iter().map(|pieces| rows.mean(pieces)).collect();
+        let columns = input
             .column_pieces
             .iter()
-            .map(|pieces| (!pieces.is_empty()).then(|| self.column.apply(&mean(pieces))))
+            .map(|pieces| (!pieces.is_empty()).then(|| self.column.apply(&rows.mean(pieces))))
             .collect();
-        let turn = row(0);
-        let acts = softmax(self.act.apply(turn));
-        let first_act = best(&acts);
-        let mut said = vec![Act::ALL[first_act]];
-        said.extend(Act::ALL.get(best(&self.second_act.apply(turn))).filter(|act| **act != said[0]));
-        let tags: Vec<Vec<f32>> = words.iter().map(|word| softmax(self.tags.apply(word))).collect();
-        let runs = runs(&tags);
-        let value_key = |pieces: &Range<usize>| self.value_key.apply(&mean(pieces));
-        let view = View {
+        let turn = rows.row(0).to_vec();
+        Encoded {
+            acts: softmax(self.act.apply(&turn)),
+            second_act: Act::ALL.get(best(&self.second_act.apply(&turn))).copied(),
+            on_result: softmax(self.on_result.apply(&turn)),
+            tags: words.iter().map(|word| softmax(self.tags.apply(word))).collect(),
             text,
-            input: &input,
             schema,
-            matches: &matches,
-            words: &words,
-            columns: &columns,
-            value_key: &value_key,
+            input,
+            matches,
+            rows,
+            words,
+            columns,
             turn,
-            groups: runs.iter().any(|(_, role, _)| matches!(role, Role::Group | Role::Measure)) || schema.is_grouped(),
-        };
-        let is_outside = |word: &usize| !runs.iter().any(|(range, ..)| range.contains(word));
-        let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
-        let mut spans: Vec<Span> =
-            runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
-        grounding::whole_values(text, &mut spans, &input, &matches);
-        grounding::settle(&mut spans, schema);
-        TurnReading {
-            text: text.to_string(),
-            acts: said,
-            confidence: acts[first_act],
-            overlooked,
-            on_result: best(&self.on_result.apply(turn)) == 1,
-            spans,
-            decimals: None,
         }
-        .with_written_forms()
     }
 
     /// Probabilities of the operation that a text asks for and of what it is for, in the order of their classes; `previous` is the turn before.
@@ -220,8 +204,17 @@ impl Reader {
         (softmax(self.operation.apply(turn)), softmax(self.intention.apply(turn)))
     }
 
-    fn span(&self, view: &View<'_>, range: Range<usize>, role: Role, sure: f32) -> Span {
-        let View { text, input, schema, matches, words, columns, turn, .. } = view;
+    /// A run of words as a span, with what else could be chosen of it and the logarithm of how likely that is beside what is chosen. `groups`: there
+    /// are groups whose rows can be counted; `forced` chooses a class.
+    pub(super) fn span(
+        &self,
+        of: &Encoded<'_>,
+        run: &Run,
+        groups: bool,
+        forced: Option<(Slot, usize)>,
+    ) -> (Span, Vec<(Slot, usize, f32)>) {
+        let Encoded { text, input, schema, matches, words, columns, turn, .. } = of;
+        let (range, role) = (run.words.clone(), run.role);
         let hidden = self.encoder.dims();
         let mean = |range: Range<usize>| {
             let mut sum = vec![0.0f32; hidden];
@@ -241,30 +234,33 @@ impl Reader {
         vector.iter_mut().for_each(|value| *value = gelu(*value));
         let bytes = input.words[range.start].bytes.start..input.words[range.end - 1].bytes.end;
         let mut span = Span::of(text, bytes, role);
+        let mut others = Vec::new();
         // The least sure of what matters for the role.
-        let mut least = sure;
-        let mut choose = |scores: Vec<f32>, matters: bool| {
+        let mut least = run.sure;
+        let mut choose = |scores: Vec<f32>, matters: bool, slot: Slot| {
             let scores = softmax(scores);
-            let chosen = best(&scores);
+            let chosen = forced.filter(|(own, _)| *own == slot).map_or_else(|| best(&scores), |(_, class)| class);
             if matters {
                 least = least.min(scores[chosen]);
+                let beside = scores.iter().enumerate().filter(|(class, _)| *class != chosen);
+                others.extend(beside.map(|(class, likely)| (slot, class, (likely / scores[chosen]).ln())));
             }
             chosen
         };
         let compares = matches!(role, Role::Value | Role::Test | Role::Compare);
-        span.operator = Operator::ALL[choose(allowed(self.operator.apply(&vector), role), compares)];
+        span.operator = Operator::ALL[choose(allowed(self.operator.apply(&vector), role), compares, Slot::Operator)];
         let computes = matches!(role, Role::Measure | Role::Derive);
-        span.function = Function::ALL.get(choose(self.function.apply(&vector), computes)).copied();
-        span.descending = choose(self.descending.apply(&vector), role == Role::Order) == 1;
+        span.function = Function::ALL.get(choose(self.function.apply(&vector), computes, Slot::Function)).copied();
+        span.descending = choose(self.descending.apply(&vector), role == Role::Order, Slot::Descending) == 1;
         let dated = matches!(role, Role::Value | Role::Group);
-        span.part = PARTS.get(choose(self.part.apply(&vector), dated)).copied();
-        span.how = How::ALL[choose(self.how.apply(&vector), role == Role::Table)];
-        span.unwanted = choose(self.unwanted.apply(&vector), false) == 1;
+        span.part = PARTS.get(choose(self.part.apply(&vector), dated, Slot::Part)).copied();
+        span.how = How::ALL[choose(self.how.apply(&vector), role == Role::Table, Slot::How)];
+        span.unwanted = best(&self.unwanted.apply(&vector)) == 1;
         let features = features(text, range.clone(), input, schema, matches);
         let linked = |head: &Head| {
             let mut scores = link(&head.apply(&vector), columns, &features);
             let counts = |column: &SchemaColumn| column.stands_for == Some(StandIn::Rows);
-            if let Some(rows) = schema.columns.iter().position(counts).filter(|_| !view.groups) {
+            if let Some(rows) = schema.columns.iter().position(counts).filter(|_| !groups) {
                 scores[rows + 1] = NEVER;
             }
             scores
@@ -275,18 +271,18 @@ impl Reader {
         let first = match spelt {
             Some(place) => place + 1,
             None => {
-                let scores = with_whole_value(linked(&self.first), range, role, view);
+                let scores = with_whole_value(linked(&self.first), range, role, of);
                 if role == Role::Value {
                     span.others = likeliest_columns(softmax(scores.clone()));
                     span.likely_column = span.others.first().map_or(0.0, |(_, likely)| *likely);
                 }
-                choose(scores, of_columns)
+                choose(scores, of_columns, Slot::First)
             }
         };
         span.columns.extend(first.checked_sub(1));
         span.unknown_column = first == 0;
         if matches!(role, Role::Compare | Role::Measure | Role::Derive) {
-            let second = choose(linked(&self.second), role != Role::Measure);
+            let second = choose(linked(&self.second), role != Role::Measure, Slot::Second);
             span.second = second.checked_sub(1).filter(|column| span.columns.first() != Some(column));
         }
         span.confidence = least;
@@ -301,27 +297,28 @@ impl Reader {
         if matches!(role, Role::Value | Role::Old)
             && let Some(column) = span.column()
         {
-            let (value, sure) = self.value_meant(view, &span, column, &vector);
+            let (value, sure) = self.value_meant(of, &span, column, &vector);
             span.confidence = span.confidence.min(sure);
             span.value = value;
         }
-        span
+        (span, others)
     }
 
     /// The value of a column that a span means, and how surely: the one that it names, else the one of those shown that the model takes it for;
     /// none where it says neither.
-    fn value_meant(&self, view: &View<'_>, span: &Span, column: usize, vector: &[f32]) -> (Option<String>, f32) {
-        let named = value_of(span, column, view.input, view.matches);
+    fn value_meant(&self, of: &Encoded<'_>, span: &Span, column: usize, vector: &[f32]) -> (Option<String>, f32) {
+        let named = value_of(span, column, &of.input, &of.matches);
         if let Some(named) = named.filter(|named| named.likeness >= 1.0) {
             return (Some(named.value.clone()), 1.0);
         }
-        let shown = &view.input.values[column];
+        let shown = &of.input.values[column];
         let wanted = self.value.apply(vector);
         let (link, rest) = wanted.split_at(LINK);
         let (minds, none) = rest.split_at(VALUE_FEATURES);
         let scale = (LINK as f32).sqrt();
         let score = |(value, pieces): &(String, Range<usize>)| {
-            dot(link, &(view.value_key)(pieces)) / scale + dot(minds, &value_features(&span.words, value))
+            dot(link, &self.value_key.apply(&of.rows.mean(pieces))) / scale
+                + dot(minds, &value_features(&span.words, value))
         };
         let scores = softmax(none.iter().copied().chain(shown.iter().map(score)).collect());
         let chosen = best(&scores);
@@ -336,18 +333,46 @@ impl Reader {
     }
 }
 
-/// What the spans of a text are told from.
-struct View<'a> {
-    text: &'a str,
-    input: &'a Input,
-    schema: &'a Schema,
-    matches: &'a [ValueMatch],
-    words: &'a [Vec<f32>],
-    columns: &'a [Option<Vec<f32>>],
-    value_key: &'a dyn Fn(&Range<usize>) -> Vec<f32>,
-    turn: &'a [f32],
-    /// Whether there are groups whose rows can be counted.
-    groups: bool,
+/// Vectors of the encoder, one a word piece.
+pub(super) struct Rows {
+    rows: Vec<f32>,
+    hidden: usize,
+}
+
+impl Rows {
+    fn row(&self, at: usize) -> &[f32] {
+        self.rows.get(at * self.hidden..(at + 1) * self.hidden).unwrap_or_default()
+    }
+
+    fn mean(&self, pieces: &Range<usize>) -> Vec<f32> {
+        let mut sum = vec![0.0f32; self.hidden];
+        for at in pieces.clone() {
+            sum.iter_mut().zip(self.row(at)).for_each(|(sum, value)| *sum += value);
+        }
+        sum.iter_mut().for_each(|value| *value /= pieces.len().max(1) as f32);
+        sum
+    }
+}
+
+/// What the readings of a text are told from.
+pub(super) struct Encoded<'a> {
+    pub text: &'a str,
+    pub schema: &'a Schema,
+    pub input: Input,
+    pub matches: Vec<ValueMatch>,
+    rows: Rows,
+    /// A vector for each word of the text, for each column that had room, and for the turn.
+    words: Vec<Vec<f32>>,
+    columns: Vec<Option<Vec<f32>>>,
+    turn: Vec<f32>,
+    /// Probabilities of the tags of each word.
+    pub tags: Vec<Vec<f32>>,
+    /// Probabilities of the acts, in the order of [`Act::ALL`].
+    pub acts: Vec<f32>,
+    /// A second act, if one is said.
+    pub second_act: Option<Act>,
+    /// Probabilities that it is about the source, and about the table that was just made.
+    pub on_result: Vec<f32>,
 }
 
 /// The value of the column that a span names, as the table has it.
@@ -375,10 +400,10 @@ fn is_name(role: Role) -> bool {
 
 /// The scores of columns for the words of a condition, where the likeliest one is of text and has no such value: those alone that have them as a
 /// whole one, if there are any.
-fn with_whole_value(mut scores: Vec<f32>, words: Range<usize>, role: Role, view: &View<'_>) -> Vec<f32> {
+fn with_whole_value(mut scores: Vec<f32>, words: Range<usize>, role: Role, of: &Encoded<'_>) -> Vec<f32> {
     let Some(first) = best(&scores).checked_sub(1).filter(|_| role == Role::Value) else { return scores };
-    let column = &view.schema.columns[first];
-    let has: Vec<usize> = grounding::with_value(words, view.matches).map(|found| found.column).collect();
+    let column = &of.schema.columns[first];
+    let has: Vec<usize> = grounding::with_value(words, &of.matches).map(|found| found.column).collect();
     if column.kind == ColumnKind::Text && !column.of_result && !has.is_empty() && !has.contains(&first) {
         let lacks = |place: &usize| !place.checked_sub(1).is_some_and(|column| has.contains(&column));
         (0..scores.len()).filter(lacks).for_each(|place| scores[place] = NEVER);
@@ -415,60 +440,7 @@ fn link(wanted: &[f32], columns: &[Option<Vec<f32>>], features: &[[f32; FEATURES
     none.iter().copied().chain(columns.iter().zip(features).map(score)).collect()
 }
 
-/// Runs of words with one role: their words, the role, and the mean probability of the tags.
-fn runs(tags: &[Vec<f32>]) -> Vec<(Range<usize>, Role, f32)> {
-    let chosen = likeliest(tags);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < chosen.len() {
-        if chosen[at] == 0 {
-            at += 1;
-            continue;
-        }
-        let role = (chosen[at] - 1) / 2;
-        let from = at;
-        at += 1;
-        while at < chosen.len() && chosen[at] == 2 + 2 * role {
-            at += 1;
-        }
-        let sure = (from..at).map(|word| tags[word][chosen[word]]).sum::<f32>() / (at - from) as f32;
-        found.push((from..at, Role::ALL[role], sure));
-    }
-    found
-}
-
-/// The likeliest sequence of tags in which a word goes on with a role only behind one that has it (Viterbi). Tag 0 is no role, 1 + 2r begins
-/// role r, 2 + 2r goes on with it.
-fn likeliest(tags: &[Vec<f32>]) -> Vec<usize> {
-    const LEAST: f32 = 1e-9;
-    let Some(first) = tags.first() else { return Vec::new() };
-    let goes_on = |tag: usize| tag > 0 && tag.is_multiple_of(2);
-    let mut scores: Vec<f32> =
-        (0..first.len()).map(|tag| if goes_on(tag) { f32::NEG_INFINITY } else { first[tag].max(LEAST).ln() }).collect();
-    let mut before: Vec<Vec<usize>> = Vec::with_capacity(tags.len());
-    for word in &tags[1..] {
-        let anywhere = best(&scores);
-        let from: Vec<usize> = (0..word.len())
-            .map(|tag| match goes_on(tag) {
-                true if scores[tag] >= scores[tag - 1] => tag,
-                true => tag - 1,
-                false => anywhere,
-            })
-            .collect();
-        scores = from.iter().zip(word).map(|(from, p)| scores[*from] + p.max(LEAST).ln()).collect();
-        before.push(from);
-    }
-    let mut tag = best(&scores);
-    let mut chosen = vec![tag];
-    for from in before.iter().rev() {
-        tag = from[tag];
-        chosen.push(tag);
-    }
-    chosen.reverse();
-    chosen
-}
-
-fn best(scores: &[f32]) -> usize {
+pub(super) fn best(scores: &[f32]) -> usize {
     let mut best = 0;
     for (place, score) in scores.iter().enumerate() {
         if *score > scores[best] {
@@ -484,17 +456,4 @@ fn softmax(mut scores: Vec<f32>) -> Vec<f32> {
     let sum: f32 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= sum);
     scores
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_role_goes_on_only_behind_itself() {
-        // None, begins A, goes on A, begins B, goes on B.
-        let tags = [vec![0.1, 0.5, 0.0, 0.4, 0.0], vec![0.1, 0.1, 0.3, 0.0, 0.5], vec![0.9, 0.1, 0.0, 0.0, 0.0]];
-        assert_eq!(likeliest(&tags), [3, 4, 0]);
-        assert_eq!(likeliest(&[]), Vec::<usize>::new());
-    }
 }

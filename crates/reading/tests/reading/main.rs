@@ -1,5 +1,6 @@
 //! What turns of conversations say.
 
 mod languages;
+mod meanings;
 mod taken;
 mod turns;

@@ -8,7 +8,7 @@
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 use lakeward_reading::reader::annotated::{LabelledTurn, conversations};
-use lakeward_reading::reader::{ColumnKind, Reader, Schema, SchemaColumn, assemble};
+use lakeward_reading::reader::{ColumnKind, READINGS, Reader, Schema, SchemaColumn, assemble};
 
 const SHEET: &str = r#"{"c": "x", "sheet": "rides", "columns": ["ride:integer", "city:text=Lisbon|Porto|Faro", "driver:text", "started:date", "minutes:number", "fare:number", "tip:number", "cancelled:boolean"]}"#;
 
@@ -233,6 +233,9 @@ fn any_text_over_any_table_is_read_within_bounds() {
                 end = span.bytes.end;
             }
             assert_eq!(turn, read(), "the same turn is read in the same way");
+            let readings = Reader::builtin().readings(text, &long, &schema, &|_, _| true, READINGS);
+            assert!((1..=READINGS).contains(&readings.len()) && readings[0].turn == turn);
+            assert!(readings.is_sorted_by(|a, b| a.ratio >= b.ratio), "the likeliest comes first");
             let plan = Plan::of(Input::Table("t".into()));
             let assembly = assemble(&turn, &schema, &plan);
             assembly.plan.check().expect("a plan of a size that can be carried out");
