@@ -1,23 +1,18 @@
 //! Conversations about a catalogue: what is wanted is remembered, overridden, asked about and edited, and what is shown meets it.
 
-use std::fs;
-
 use lakeward::Lakeward;
-use lakeward::Place;
-use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
-use lakeward_core::monitor::Silent;
 use lakeward_core::role::Role;
-use lakeward_index::build::BuildOptions;
+
+use crate::place::{Folder, built, say};
 
 const PLACES: [&str; 4] = ["Leinster", "Munster", "Ulster", "Connacht"];
 const SUBJECTS: [&str; 3] = ["Farming", "Transport", "Health care"];
 const FREQUENCIES: [&str; 2] = ["Monthly", "Annual"];
 
 /// A catalogue of 24 records, one for each place, subject and frequency, without a file.
-fn catalogue() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("as the test made it");
+fn catalogue() -> (Folder, Lakeward) {
     let mut lines = String::new();
     for place in PLACES {
         for (subject, title) in SUBJECTS.iter().zip(["Cattle on farms", "Passengers of buses", "Beds in hospitals"]) {
@@ -31,16 +26,10 @@ fn catalogue() -> (tempfile::TempDir, Lakeward) {
             }
         }
     }
-    fs::write(folder.path().join("corpus.jsonl"), lines).expect("as the test made it");
-    let place = Place::new(folder.path(), None).expect("as the test made it");
-    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("as the test made it");
+    let folder = Folder::of(&[("corpus.jsonl", &lines)]);
+    let (lakeward, stats) = built(folder.path());
     assert_eq!(stats.records, 24, "{:?}", stats.problems);
     (folder, lakeward)
-}
-
-fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation {
-    let request = Request { text: text.into(), ..Request::default() };
-    lakeward.ask(session, &request).expect("as the test made it").0.into_inner()
 }
 
 fn shown(answer: &Recommendation) -> Vec<&str> {

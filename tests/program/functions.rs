@@ -14,23 +14,19 @@ use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lakeward::Lakeward;
-use lakeward::Place;
 use lakeward::functions::{aggregate, scalar};
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
 use lakeward_models::embed::EmbedderExt;
 use lakeward_sketch::Normaliser;
 use lakeward_sketch::signature::{DEFAULT_CAPACITY, Signature};
-use tempfile::TempDir;
+
+use crate::place::Folder;
 
 /// A lake of two small tables; only its embedding model is asked.
 fn lake() -> &'static Lakeward {
-    static LAKE: OnceLock<(TempDir, Lakeward)> = OnceLock::new();
+    static LAKE: OnceLock<(Folder, Lakeward)> = OnceLock::new();
     let (_, lake) = LAKE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("towns.csv"), "town,people\nOulu,210000\nTurku,200000\n").expect("a file");
-        let place = Place::new(folder.path(), None).expect("a place");
-        let (lake, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("a lake");
+        let folder = Folder::of(&[("towns.csv", "town,people\nOulu,210000\nTurku,200000\n")]);
+        let lake = folder.lake();
         (folder, lake)
     });
     lake

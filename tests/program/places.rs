@@ -12,12 +12,13 @@ use lakeward_core::request::{Demand, Demanded, Input, RequestedYears, in_role};
 use lakeward_core::role::Role;
 use lakeward_index::build::BuildOptions;
 
+use crate::place::Folder;
+
 /// Names that hold what stands between others.
 const NAMES: [&str; 3] = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Washington, D.C."];
 
 /// A table by place and year, and a record of each place.
-fn lake() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("a folder");
+fn lake() -> (Folder, Lakeward) {
     let mut table = "country,year,visitors\n".to_string();
     let mut records = String::new();
     for (number, name) in NAMES.iter().chain(&["Ireland", "Tobago", "Oslo"]).enumerate() {
@@ -26,10 +27,9 @@ fn lake() -> (tempfile::TempDir, Lakeward) {
             "{{\"id\": \"r-{number}\", \"title\": \"Museums\", \"geography\": [\"{name}\"], \"frequency\": \"Annual\"}}\n"
         ));
     }
-    fs::write(folder.path().join("visitors.csv"), table).expect("a file");
-    fs::write(folder.path().join("corpus.jsonl"), records).expect("a file");
+    let folder = Folder::of(&[("visitors.csv", &table), ("corpus.jsonl", &records)]);
     let place = Place::new(folder.path(), None).expect("a place");
-    let options = BuildOptions { records: Some(folder.path().join("corpus.jsonl")), ..BuildOptions::default() };
+    let options = BuildOptions { records: Some(folder.at("corpus.jsonl")), ..BuildOptions::default() };
     let (lakeward, stats) = Lakeward::build(place, &options, &Silent).expect("an index");
     assert_eq!((stats.tables, stats.records), (1, 6), "{:?}", stats.problems);
     (folder, lakeward)

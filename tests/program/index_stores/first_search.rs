@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{INDEX, Place};
 use crate::benchmark;
+use crate::place::Run;
 
 /// What a run of the program asked of the store, and how long it and its search took.
 struct Cost {
@@ -26,9 +27,7 @@ fn a_first_search_asks_for_little() {
     let run = |machine: &str, index: &str, arguments: &[&str]| {
         let mut command = place.command(machine, arguments);
         let started = Instant::now();
-        let output = command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index).output().expect("the program");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
+        let told = Run::of(command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index)).succeeded().stderr;
         let milliseconds = started.elapsed().as_millis();
         let (asked, bytes) = (place.server.asked(), place.server.sent_bytes());
         for asked in &asked {
@@ -40,7 +39,7 @@ fn a_first_search_asks_for_little() {
     let indexed: &[&str] = if with_texts { &["index", "-q"] } else { &["index", "--fast", "-q"] };
     run("a", INDEX, indexed);
     // What the machine that has indexed keeps is an index in a folder, too.
-    let state = fs::read_dir(place.folder.path().join("a")).expect("a folder").flatten().next().expect("an index");
+    let state = fs::read_dir(place.folder.at("a")).expect("a folder").flatten().next().expect("an index");
     let folder = state.path().to_string_lossy().into_owned();
     let files = fs::read_dir(state.path().join("segments")).expect("a folder").flatten();
     let files = files.flat_map(|segment| fs::read_dir(segment.path()).expect("a folder").flatten());

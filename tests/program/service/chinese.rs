@@ -1,6 +1,5 @@
 //! The page and the REPL in Chinese: what the program says by itself is Chinese, what it was told and what the lake says is as it was.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
@@ -11,6 +10,7 @@ use regex::Regex;
 use super::browser::{Browser, link};
 use super::hostile_lake;
 use super::server::{Server, program};
+use crate::place::{Run, write};
 
 /// A turn in words that answers may repeat.
 const REQUEST: &str = "Glaciers in Kenya since 1990";
@@ -26,8 +26,7 @@ fn make_catalogue(folder: &Path) {
         })
     };
     let records: String = (0..12).map(|number| format!("{}\n", record(number))).collect();
-    fs::create_dir_all(folder).expect("a folder");
-    fs::write(folder.join("records.jsonl"), records).expect("a file");
+    write(&folder.join("records.jsonl"), records);
     hostile_lake::index(folder);
 }
 
@@ -35,8 +34,7 @@ fn make_catalogue(folder: &Path) {
 fn make_table(folder: &Path) {
     let rows: String =
         (0..40).map(|row| format!("{},{},{}\n", ["Kenya", "Peru"][row % 2], 1990 + row, row * 7)).collect();
-    fs::create_dir_all(folder).expect("a folder");
-    fs::write(folder.join("Mass.csv"), format!("Country,Year,Mass\n{rows}")).expect("a file");
+    write(&folder.join("Mass.csv"), format!("Country,Year,Mass\n{rows}"));
     hostile_lake::index(folder);
 }
 
@@ -120,8 +118,7 @@ fn talked(lake: &Path, (variable, value): (&str, &str), lines: &[&str]) -> Strin
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut process = piped.expect("the program");
     process.stdin.take().expect("a pipe").write_all(lines.join("\n").as_bytes()).expect("lines");
-    let output = process.wait_with_output().expect("an end");
-    String::from_utf8([output.stdout, output.stderr].concat()).expect("text")
+    Run::ended(process.wait_with_output().expect("an end")).said()
 }
 
 #[test]
