@@ -27,7 +27,7 @@ pub struct Endpoint {
     /// What it does.
     pub summary: &'static str,
     /// The parameters behind `?`: the properties of this schema.
-    pub query: Option<SchemaOf>,
+    pub query: SchemaOf,
     /// The JSON body.
     pub body: Option<SchemaOf>,
     /// The JSON answer; none for a file.
@@ -92,8 +92,7 @@ fn parameters(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Vec<Value
     let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let path = in_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
     let mut all: Vec<Value> = path.collect();
-    let Some(schema) = endpoint.query else { return all };
-    let schema = schema(generator);
+    let schema = (endpoint.query)(generator);
     // A struct is a reference to its definition.
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     let found = name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value()).clone();

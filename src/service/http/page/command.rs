@@ -8,7 +8,6 @@ use super::conversation::{Opened, opened, page_with_problem, step_back, to_place
 use super::fault::Fault;
 use super::layout::Visitor;
 use super::memory;
-use crate::service::http::app::App;
 use crate::service::http::refusal::Refusal;
 use lakeward_core::error::nearest_names;
 
@@ -93,7 +92,6 @@ fn told(name: &str) -> String {
 
 /// A command of the REPL that was typed as a request.
 pub async fn carried_out(
-    app: &App,
     visitor: &Visitor,
     id: &str,
     revision: u64,
@@ -101,13 +99,13 @@ pub async fn carried_out(
     typed: &str,
 ) -> Result<Response, Fault> {
     let told = match command {
-        Command::Undo { again } => return step_back(app, visitor, id, revision, again, typed).await,
+        Command::Undo { again } => return step_back(visitor, id, revision, again, typed).await,
         Command::Memory => return Ok(to_place(id, "#memory")),
         Command::Remember(role, value) => {
-            return memory::remember(app, visitor, id, revision, (role, value), typed).await;
+            return memory::remember(visitor, id, revision, (role, value), typed).await;
         }
         Command::Run(number) => {
-            let Opened { session, .. } = opened(app, visitor, id.to_string()).await?;
+            let Opened { session, .. } = opened(visitor, id.to_string()).await?;
             let latest = session.latest().and_then(|turn| Some((turn.number, turn.recommendation.as_ref()?)));
             let runnable = latest.and_then(|(turn, answer)| {
                 let first = || answer.worth_showing().position(|operation| operation.runnable.is_some());
@@ -122,7 +120,7 @@ pub async fn carried_out(
         }
         Command::Told(told) => told,
     };
-    page_with_problem(app, visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
+    page_with_problem(visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
 }
 
 #[cfg(test)]
