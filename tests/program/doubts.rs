@@ -46,7 +46,7 @@ fn doubts(operation: &RankedOperation) -> String {
 }
 
 #[test]
-fn rows_without_a_value_are_told_of() {
+fn rows_without_a_value_are_reported() {
     let (_folder, lakeward) = lake();
     let context = lakeward::functions::context(&lakeward, Limits::default()).expect("a context");
     let apiary = || Expression::column("apiary");

@@ -354,7 +354,7 @@ fn folders_that_mean_ill_open_nothing_outside() {
 }
 
 #[test]
-fn packed_files_are_read_and_a_broken_pack_is_told() {
+fn packed_files_are_read_and_a_broken_pack_is_reported() {
     let place = trec();
     fs::remove_file(place.at("bench/queries.jsonl")).expect("gone");
     place.write("bench/queries.jsonl.zst", zstd::encode_all(QUERIES.as_bytes(), 1).expect("packed"));

@@ -137,8 +137,8 @@ fn measures_are_those_worked_out_by_hand() {
                 ("reciprocal_rank", relevant.first().map_or(0.0, |place| 1.0 / (place + 1) as f64)),
             ];
             for (measure, value) in expected {
-                let told = row["scores"]["raw"]["at"][k.to_string()][measure].as_f64().expect("a figure");
-                assert!((told - value).abs() < 1e-9, "{query} {measure}@{k}: {told} and not {value}");
+                let reported = row["scores"]["raw"]["at"][k.to_string()][measure].as_f64().expect("a figure");
+                assert!((reported - value).abs() < 1e-9, "{query} {measure}@{k}: {reported} and not {value}");
             }
         }
     }

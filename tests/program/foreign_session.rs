@@ -89,7 +89,7 @@ async fn table_functions_answer_and_explain_searches_nothing() {
 }
 
 #[tokio::test]
-async fn unknown_names_are_told_with_the_nearest_and_as_errors_of_the_lake() {
+async fn unknown_names_are_reported_with_the_nearest_and_as_errors_of_the_lake() {
     let session = session(sample());
     let error = ask(&session, "SELECT * FROM lake.us.stetes").await.expect_err("no such table");
     let text = error.to_string();

@@ -144,8 +144,8 @@ fn sets_that_fit_are_compared_exactly() {
     let exact =
         "SELECT (SELECT count(DISTINCT x) FROM t WHERE x < 9000 AND x IN (SELECT y FROM t WHERE x < 9000)) * 1.0
         / (SELECT count(DISTINCT x) FROM t WHERE x < 9000)";
-    let told = "SELECT approx_containment(x, y) FROM t WHERE x < 9000";
-    assert_eq!(one(&context, &format!("SELECT abs(({exact}) - ({told})) < 1e-12")), "true");
+    let estimated = "SELECT approx_containment(x, y) FROM t WHERE x < 9000";
+    assert_eq!(one(&context, &format!("SELECT abs(({exact}) - ({estimated})) < 1e-12")), "true");
 }
 
 /// The signature's hashes of a column of one row that has a value, beside a NULL.
@@ -288,12 +288,12 @@ fn texts_become_vectors() {
     let texts = texts.iter().map(|text| Some(*text)).chain([None, Some("")]);
     add_table(&context, "words", vec![("word", Arc::new(texts.collect::<StringViewArray>()))], 1);
     let sql = "SELECT word, cosine(embed(word), embed('population')) > 0.3, embed(word) IS NULL FROM words";
-    let told = ask(&context, sql);
+    let estimated = ask(&context, sql);
     assert_eq!(
-        told[..4],
+        estimated[..4],
         ["inhabitants|true|false", "population|true|false", "rainfall|false|false", "population|true|false"]
     );
-    assert_eq!(told[5..], ["-|-|true", "|-|false"]);
+    assert_eq!(estimated[5..], ["-|-|true", "|-|false"]);
     let batches = run(&context, "SELECT embed(word) AS v FROM words").expect("vectors");
     let vectors = batches[0].column(0).as_fixed_size_list();
     let first = vectors.value(1);
@@ -317,10 +317,10 @@ fn vectors_of_any_lists_are_compared() {
         ("cosine(arrow_cast([1, 2], 'LargeList(Float32)'), arrow_cast([2, 4], 'FixedSizeList(2, Float64)'))", "1.0"),
         ("cosine([], [])", "-"),
     ] {
-        let told = one(&context, &format!("SELECT {sql}"));
+        let estimated = one(&context, &format!("SELECT {sql}"));
         let close =
-            told.parse::<f64>().ok().zip(expected.parse::<f64>().ok()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
-        assert!(close || told == expected, "{sql}: {told}");
+            estimated.parse::<f64>().ok().zip(expected.parse::<f64>().ok()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close || estimated == expected, "{sql}: {estimated}");
     }
     let lists = ListArray::from_iter_primitive::<Float64Type, _, _>(vec![
         Some(vec![Some(1.0), Some(0.0)]),

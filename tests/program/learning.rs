@@ -67,12 +67,12 @@ fn build_graph(lakeward: &Lakeward, papers: &[Extraction]) {
 }
 
 /// A session that asks for something and accepts or rejects a table.
-fn choose(lakeward: &Lakeward, text: &str, table: &str, wanted: bool) -> Session {
+fn choose(lakeward: &Lakeward, text: &str, table: &str, accepted: bool) -> Session {
     let store = lakeward.sessions();
     let mut session = store.create(None, "lake").expect("a session");
     lakeward.ask(&mut session, &Request { text: text.into(), k: 5, ..Request::default() }).expect("an answer");
     store.save(&mut session).expect("saved");
-    if wanted {
+    if accepted {
         session.accept(table)
     } else {
         session.reject(table)
@@ -111,7 +111,7 @@ fn a_turn_shows_the_way_from_the_request_over_a_paper_to_the_table() {
 }
 
 #[test]
-fn a_damaged_graph_is_told_in_a_note_and_never_fatal() {
+fn a_damaged_graph_is_reported_in_a_note_and_never_fatal() {
     let (_folder, lakeward) = lake("");
     build_graph(&lakeward, &[paper()]);
     let file = lakeward.task_graph_folder().join("graph.seg");

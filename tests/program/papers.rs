@@ -175,7 +175,7 @@ fn a_set_article_is_read_in_its_order() {
 }
 
 #[test]
-fn broken_pdfs_are_told_and_stop_nothing() {
+fn broken_pdfs_are_reported_and_stop_nothing() {
     let place = Place::new();
     let whole = text_pdf(&[lines(&["Some words that are there."])], "");
     place.write("a_good.pdf", &whole);

@@ -181,7 +181,7 @@ fn a_model_that_fails_leaves_the_rules_and_is_asked_again() {
 }
 
 #[test]
-fn questions_lead_to_their_tables_and_age_is_told() {
+fn questions_lead_to_their_tables_and_age_is_reported() {
     let lake = small_lake();
     let index = lake.index();
     let model = StaticModel::builtin();

@@ -83,7 +83,7 @@ fn an_answer_says_what_it_rests_on() {
             .map(|condition| condition.what.clone())
             .collect()
     };
-    let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|told| told.contains(what));
+    let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|what_is| what_is.contains(what));
     let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
     session.use_table(Input::Table("sales".into()));
     let first = proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);

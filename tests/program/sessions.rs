@@ -473,10 +473,10 @@ fn operations_of_version_2_are_plans_now() {
     place.write("older", include_str!("data/older/session-2.json"));
     let session = place.store.open("older").expect("a session of version 2");
     assert_eq!((session.version, session.working()), (4, Some(Input::Step(3))));
-    let told: Vec<Vec<String>> =
+    let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(
-        told,
+        steps_done,
         [
             vec!["adds height from stations by station = name"],
             vec![

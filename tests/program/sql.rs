@@ -128,7 +128,7 @@ fn columns_are_found_without_quotes() {
 }
 
 #[test]
-fn an_unknown_table_is_told_with_its_nearest_names() {
+fn an_unknown_table_is_reported_with_its_nearest_names() {
     match ask(&context(), "SELECT * FROM transport.airport_world") {
         Err(Error::UnknownTable { name, nearest }) => {
             assert_eq!(name, "transport/airport_world");

@@ -21,12 +21,12 @@ const SKIPPED: &str = "skipped: LAKEWARD_TEST_STORES_PYTHON names no Python with
 struct Service {
     script: Child,
     folder: Folder,
-    told: Told,
+    start: Start,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Told {
+struct Start {
     skipped: Option<String>,
     address: String,
     environment: BTreeMap<String, String>,
@@ -53,9 +53,9 @@ impl Service {
         let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python");
         let mut line = String::new();
         BufReader::new(script.stdout.as_mut().expect("its output")).read_line(&mut line).expect("a line");
-        let told: Told = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{kind}: {error}: {line}"));
-        let service = Service { script, folder, told };
-        match &service.told.skipped {
+        let start: Start = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{kind}: {error}: {line}"));
+        let service = Service { script, folder, start };
+        match &service.start.skipped {
             Some(reason) => {
                 println!("skipped: {reason}");
                 None
@@ -66,8 +66,8 @@ impl Service {
 
     fn run(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> Run {
         let mut command = lakeward(arguments);
-        command.current_dir(self.folder.path()).env_clear().envs(&self.told.environment);
-        let address = &self.told.address;
+        command.current_dir(self.folder.path()).env_clear().envs(&self.start.environment);
+        let address = &self.start.address;
         command.env("LAKEWARD_LAKE", format!("{address}/lake")).env("LAKEWARD_INDEX", format!("{address}/index"));
         Run::of(command.env("LAKEWARD_STATE", self.folder.at(machine)).envs(set.iter().copied()))
     }
@@ -95,7 +95,7 @@ fn serves(service: &Service) {
     assert_eq!(sum.trim(), "s\n11");
     // Into another index, of a lake on this machine that grows.
     let lake = service.folder.at("lake");
-    let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.told.address));
+    let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.start.address));
     let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
     let (writers, rounds) = (4, 3);
     std::thread::scope(|scope| {

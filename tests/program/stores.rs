@@ -180,7 +180,7 @@ fn what_a_store_refuses_is_named_and_the_rest_is_indexed() {
 }
 
 #[test]
-fn places_and_credentials_that_are_wrong_are_told() {
+fn places_and_credentials_that_are_wrong_are_reported() {
     let mut bucket = Bucket::new(&[("people.csv", PEOPLE)]);
     let lake = format!("s3://{BUCKET}/lake");
     let alone = Run::of(&mut bucket.command(&["index", &lake]));

@@ -31,9 +31,9 @@ const WAITING: usize = 4;
 /// Answers at once where the client prefers that.
 pub async fn in_background(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let prefer = request.headers().get_all("prefer").iter().filter_map(|value| value.to_str().ok());
-    let wanted =
+    let is_async =
         prefer.flat_map(|value| value.split([',', ';'])).any(|it| it.trim().eq_ignore_ascii_case("respond-async"));
-    let user = request.extensions().get::<User>().filter(|_| wanted && request.method() == Method::POST);
+    let user = request.extensions().get::<User>().filter(|_| is_async && request.method() == Method::POST);
     let Some(owner) = user.map(|user| user.name.clone()) else { return next.run(request).await };
     begun(&app, owner, request, next).await.unwrap_or_else(IntoResponse::into_response)
 }

@@ -65,9 +65,9 @@ pub fn openapi(endpoints: &[Endpoint]) -> Value {
             },
         });
         if endpoint.method == "post" {
-            let told = "With `Prefer: respond-async`: a job, at the address in `Location`";
+            let later = "With `Prefer: respond-async`: a job, at the address in `Location`";
             operation["responses"]["202"] =
-                json!({"description": told, "content": {"application/json": {"schema": job}}});
+                json!({"description": later, "content": {"application/json": {"schema": job}}});
         }
         if let Some(schema) = endpoint.body {
             let content = json!({"application/json": {"schema": schema(&mut generator)}});

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_token_file_is_told() {
+    fn what_is_wrong_in_a_token_file_is_reported() {
         for (text, part) in [
             ("", "names no user"),
             ("[ana]\nsha256 = \"12\"\nrights = \"read\"", "sha256sum"),

@@ -78,7 +78,7 @@ impl LakeServer {
     }
 
     /// The outcome of `work` as a tool's result: a page, or an error that the model can read.
-    async fn told<T: Serialize + Send + 'static, A: Serialize + Send + 'static>(
+    async fn answered<T: Serialize + Send + 'static, A: Serialize + Send + 'static>(
         &self,
         deadline: Duration,
         work: impl FnOnce(&Lakeward, &Stop) -> LakeResult<Answer<T, A>> + Send + 'static,
@@ -107,7 +107,7 @@ impl LakeServer {
         annotations(title = "Overview of the lake")
     )]
     async fn lake_overview(&self, Parameters(asked): Parameters<LakeOverview>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| tables::lake_overview(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| tables::lake_overview(lake, &asked)).await
     }
 
     #[tool(
@@ -115,7 +115,7 @@ impl LakeServer {
         annotations(title = "Find tables")
     )]
     async fn find_tables(&self, Parameters(asked): Parameters<FindTables>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
     }
 
     #[tool(
@@ -123,7 +123,7 @@ impl LakeServer {
         annotations(title = "Find columns")
     )]
     async fn find_columns(&self, Parameters(asked): Parameters<FindColumns>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| searches::find_columns(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| searches::find_columns(lake, &asked)).await
     }
 
     #[tool(
@@ -131,7 +131,7 @@ impl LakeServer {
         annotations(title = "Find tables to join")
     )]
     async fn find_joinable(&self, Parameters(asked): Parameters<FindJoinable>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_joinable(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_joinable(lake, &asked)).await
     }
 
     #[tool(
@@ -139,7 +139,7 @@ impl LakeServer {
         annotations(title = "Find tables to append")
     )]
     async fn find_unionable(&self, Parameters(asked): Parameters<FindUnionable>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
     }
 
     #[tool(
@@ -147,7 +147,7 @@ impl LakeServer {
         annotations(title = "Find columns that go with one")
     )]
     async fn find_correlated(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_correlated(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_correlated(lake, &asked)).await
     }
 
     #[tool(
@@ -155,7 +155,7 @@ impl LakeServer {
         annotations(title = "Build a table of features")
     )]
     async fn build_features(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
-        self.told(READ, move |lake, stop| searches::build_features(lake, stop, asked)).await
+        self.answered(READ, move |lake, stop| searches::build_features(lake, stop, asked)).await
     }
 
     #[tool(
@@ -163,7 +163,7 @@ impl LakeServer {
         annotations(title = "Describe a table")
     )]
     async fn describe_table(&self, Parameters(asked): Parameters<DescribeTable>) -> CallToolResult {
-        self.told(READ, move |lake, stop| tables::describe_table(lake, stop, &asked)).await
+        self.answered(READ, move |lake, stop| tables::describe_table(lake, stop, &asked)).await
     }
 
     #[tool(
@@ -171,7 +171,7 @@ impl LakeServer {
         annotations(title = "List columns")
     )]
     async fn list_columns(&self, Parameters(asked): Parameters<ListColumns>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| tables::list_columns(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| tables::list_columns(lake, &asked)).await
     }
 
     #[tool(
@@ -180,7 +180,7 @@ impl LakeServer {
     )]
     async fn preview_operation(&self, Parameters(asked): Parameters<PreviewOperation>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
-        self.told(READ, move |lake, stop| {
+        self.answered(READ, move |lake, stop| {
             let plan = match (asked.plan, asked.session, asked.operation) {
                 (Some(plan), None, None) => queries::given_plan(lake, plan)?,
                 (None, Some(session), Some(number)) => conversations.plan(&session, number)?,
@@ -196,7 +196,7 @@ impl LakeServer {
         annotations(title = "Query tables")
     )]
     async fn query(&self, Parameters(asked): Parameters<Query>) -> CallToolResult {
-        self.told(READ, move |lake, stop| queries::query(lake, stop, &asked)).await
+        self.answered(READ, move |lake, stop| queries::query(lake, stop, &asked)).await
     }
 
     #[tool(
@@ -205,7 +205,7 @@ impl LakeServer {
     )]
     async fn ask(&self, Parameters(asked): Parameters<Ask>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
-        self.told(READ, move |lake, _| conversations.ask(lake, &asked)).await
+        self.answered(READ, move |lake, _| conversations.ask(lake, &asked)).await
     }
 }
 

@@ -126,7 +126,7 @@ fn a_list_without_end_is_an_error() {
 }
 
 #[test]
-fn a_server_that_is_none_is_told() {
+fn a_server_that_is_none_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let missing = OaiServer::start(|_, _| Reply { status: "404 Not Found", ..Reply::of("no") });
     let (code, _, stderr) = harvest(&missing.url, &folder.path().join("a"), &[]);

@@ -98,8 +98,8 @@ pub fn put_all(folder: &Path) {
 
 /// Reads everything there is; what cannot be read, by name.
 pub fn unreadable(folder: &Path) -> Vec<String> {
-    let told = |thing: &Thing| (thing.read)(folder).err().map(|error| format!("{}: {error}", thing.name));
-    THINGS.iter().filter_map(told).collect()
+    let failure = |thing: &Thing| (thing.read)(folder).err().map(|error| format!("{}: {error}", thing.name));
+    THINGS.iter().filter_map(failure).collect()
 }
 
 /// Files that a writer began and did not end.

@@ -13,7 +13,7 @@ struct Cost {
     requests: usize,
     bytes: u64,
     milliseconds: u128,
-    told: String,
+    output: String,
 }
 
 /// Requests, bytes and time of first and later searches behind 30 ms, beside those of the same index in a folder: of LakeBench's 4,741
@@ -27,14 +27,14 @@ fn a_first_search_asks_for_little() {
     let run = |machine: &str, index: &str, arguments: &[&str]| {
         let mut command = place.command(machine, arguments);
         let started = Instant::now();
-        let told = Run::of(command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index)).succeeded().stderr;
+        let output = Run::of(command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index)).succeeded().stderr;
         let milliseconds = started.elapsed().as_millis();
         let (asked, bytes) = (place.server.asked(), place.server.sent_bytes());
         for asked in &asked {
             println!("  {} {}", asked.path, asked.range.as_deref().unwrap_or_default());
         }
         println!("{arguments:?} at {index}: {} requests, {} kB, {milliseconds} ms", asked.len(), bytes / 1000);
-        Cost { requests: asked.len(), bytes, milliseconds, told }
+        Cost { requests: asked.len(), bytes, milliseconds, output }
     };
     let indexed: &[&str] = if with_texts { &["index", "-q"] } else { &["index", "--fast", "-q"] };
     run("a", INDEX, indexed);
@@ -57,8 +57,8 @@ fn a_first_search_asks_for_little() {
         for (times, (index, requests)) in times.iter_mut().zip([(INDEX, 1), (&folder, 0)]) {
             let again = run("b", index, &["search", text]);
             assert_eq!(again.requests, requests, "what was fetched is kept");
-            let told = again.told.split(" ms;").next().and_then(|told| told.rsplit(' ').next()?.parse().ok());
-            times.push((again.milliseconds, told.expect("its milliseconds")));
+            let output = again.output.split(" ms;").next().and_then(|output| output.rsplit(' ').next()?.parse().ok());
+            times.push((again.milliseconds, output.expect("its milliseconds")));
         }
     }
     for (times, place) in times.iter_mut().zip(["the store", "a folder"]) {

@@ -193,10 +193,10 @@ fn names_are_put_to_a_model_once_it_is_trusted_with_them() {
     lake.write("lake/lakeward.toml", "[llm]\nsame_dataset = 0.9\n");
     run(&lake, &build, 0);
     assert!(!server.asked().is_empty());
-    let (told, _) = run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 0);
+    let (reason, _) = run(&lake, &["graph", "why", "Atlas of Lanes", "cat/atlas"], 0);
     assert!(
-        told.contains("are one dataset") && told.contains("An atlas of lanes it is.") && told.contains("judge@"),
-        "{told}"
+        reason.contains("are one dataset") && reason.contains("An atlas of lanes it is.") && reason.contains("judge@"),
+        "{reason}"
     );
     run(&lake, &["graph", "why", "Signs from a Book", "cat/atlas"], 1);
 }

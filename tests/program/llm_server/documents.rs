@@ -66,18 +66,18 @@ fn known(titles: &[&'static str]) -> KnownDatasets {
     KnownDatasets::new(records, [("LaneAtlas", "Lane Atlas")].into_iter())
 }
 
-/// Which step is asked, and the sentences or tasks that were told.
+/// Which step is asked, and the sentences or tasks that are listed for it.
 fn step(asked: &Asked) -> (&'static str, Value) {
     let content = |at: usize| asked.body["messages"][at]["content"].as_str().unwrap_or_default().to_string();
     let (system, user) = (content(0), content(1));
-    let told = |name: &str| {
+    let listed = |name: &str| {
         let line = user.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("null");
         serde_json::from_str(line).expect("quoted data is JSON on one line")
     };
     match system {
-        system if system.contains("names and keywords") => ("keywords", told("tasks: ")),
-        system if system.contains("You list the data sets") => ("pairs", told("sentences: ")),
-        _ => ("gate", told("sentences: ")),
+        system if system.contains("names and keywords") => ("keywords", listed("tasks: ")),
+        system if system.contains("You list the data sets") => ("pairs", listed("sentences: ")),
+        _ => ("gate", listed("sentences: ")),
     }
 }
 
@@ -292,7 +292,7 @@ fn a_paper_that_gives_orders_changes_nothing_beyond_its_own_names() {
 }
 
 #[test]
-fn a_giant_paper_is_told_in_part() {
+fn a_giant_paper_is_reported_in_part() {
     let sentence =
         "We evaluate on the FlockCount dataset and report an accuracy of 91.2 % in Table 3 of this section. ";
     let paper =

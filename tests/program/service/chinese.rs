@@ -87,7 +87,7 @@ fn the_page_is_in_the_language_of_the_browser() {
 }
 
 #[test]
-fn an_operation_is_told_in_the_language_that_is_set() {
+fn an_operation_is_reported_in_the_language_that_is_set() {
     let server = Server::of(make_table, &["--language", "zh"]);
     let browser = Browser::new(&server);
     let asked = [("text", "the mean Mass for each Country"), ("table", "Mass")];
@@ -141,15 +141,15 @@ fn the_repl_is_in_the_language_of_the_environment() {
     let computed =
         ["/use Mass", "the mean Mass for each Country", "/run 1", "/undo", "/redo", "/plan", "/budget", "/help"];
     for set in [("LANG", "zh_CN.UTF-8"), ("LC_ALL", "zh_TW"), ("LAKEWARD_LANGUAGE", "zh")] {
-        let told = [talked(&catalogue, set, &asked), talked(&table, set, &computed)].join("\n");
+        let spoken = [talked(&catalogue, set, &asked), talked(&table, set, &computed)].join("\n");
         for part in
             ["新会话", "地点: Kenya", "缩小范围", "的许可证：CC0", "工作表：Mass", "得到 2 行，2 列", "没有命令"]
         {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(spoken.contains(part), "{part}: {spoken}");
         }
-        let left = english(&told);
-        assert!(left.is_empty(), "{left:#?}\n{told}");
+        let left = english(&spoken);
+        assert!(left.is_empty(), "{left:#?}\n{spoken}");
     }
-    let told = talked(&catalogue, ("LANG", "en_GB.UTF-8"), &asked);
-    assert!(told.contains("place: Kenya") && told.contains("new session"), "{told}");
+    let spoken = talked(&catalogue, ("LANG", "en_GB.UTF-8"), &asked);
+    assert!(spoken.contains("place: Kenya") && spoken.contains("new session"), "{spoken}");
 }

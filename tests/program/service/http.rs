@@ -152,7 +152,7 @@ fn of_two_writers_none_loses_a_turn() {
 }
 
 #[test]
-fn mistakes_are_told_as_json_with_a_hint_and_without_the_path_of_the_lake() {
+fn mistakes_are_reported_as_json_with_a_hint_and_without_the_path_of_the_lake() {
     let server = Server::start();
     let unknown = server.get("/api/v1/profile?table=shops%2Fsale");
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
@@ -260,7 +260,7 @@ fn the_end_waits_for_answers_in_flight() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_that_is_taken_is_reported() {
     let server = Server::start();
     let address = format!("127.0.0.1:{}", server.port);
     let run = Run::of(program(&server.lake, true).args(["serve", "--listen", &address]));

@@ -130,7 +130,7 @@ fn a_lake_that_is_one_table_has_a_pattern_for_its_path() {
 }
 
 #[test]
-fn differences_between_files_are_told_and_nothing_is_lost() {
+fn differences_between_files_are_reported_and_nothing_is_lost() {
     let lake = tempfile::tempdir().unwrap();
     let text = |words: &[&str]| Arc::new(StringArray::from(words.to_vec())) as ArrayRef;
     let at = |year: u32| lake.path().join(format!("t/year={year}/p.parquet"));

@@ -225,10 +225,10 @@ fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
     let folder = tempfile::tempdir().unwrap();
     let table = towns(50);
     let last = table.names.len() - 1;
-    let wanted = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
+    let choices = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
     for (name, written, _) in FORMATS {
         let path = write(folder.path(), name, &written(&table));
-        for only in &wanted {
+        for only in &choices {
             let options = ReadOptions { only: Some(only.clone().into()), ..ReadOptions::default() };
             let found = drained(open_path(&path, &options).unwrap(), &options).unwrap();
             assert_eq!((&found.names, found.rows.len()), (&table.names, 50), "{name}");
@@ -337,7 +337,7 @@ fn an_orc_file_asks_for_its_feature() {
 fn an_orc_file_of_types_in_themselves_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     // A struct whose field is the struct; then a field that stands nowhere, and one that is a part of two.
-    for (types, told) in [
+    for (types, expected) in [
         (&[&[18, 1, 0][..]][..], "no tree"),
         (&[&[18, 1, 7]], "no tree"),
         (&[&[18, 2, 1, 2], &[8, 12, 18, 1, 2], &[8, 3]], "no tree"),
@@ -347,7 +347,7 @@ fn an_orc_file_of_types_in_themselves_is_refused() {
         let postscript = [8, types.len() as u8, 16, 0, 40, 0];
         let bytes = [b"ORC", &types[..], &postscript[..], &[postscript.len() as u8]].concat();
         match open_path(&write(folder.path(), "t.orc", &bytes), &ReadOptions::default()) {
-            Err(Error::Unreadable { reason, .. }) => assert!(reason.contains(told), "{reason}"),
+            Err(Error::Unreadable { reason, .. }) => assert!(reason.contains(expected), "{reason}"),
             _ => panic!("it was read"),
         }
     }
@@ -369,7 +369,7 @@ fn an_orc_file_of_blocks_without_end_is_refused() {
 
 /// arrow-avro does not end where a block has more bytes than the rows that it announces; found by changing files at random.
 #[test]
-fn an_avro_block_of_more_bytes_than_rows_is_told() {
+fn an_avro_block_of_more_bytes_than_rows_is_reported() {
     let schema = br#"{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}"#;
     let length = u8::try_from(schema.len() * 2).unwrap();
     let head = [&b"Obj\x01\x02\x16avro.schema"[..], &[0x80 | (length & 0x7f), length >> 7], schema, b"\0", &[7; 16]];

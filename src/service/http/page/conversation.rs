@@ -185,14 +185,14 @@ fn shown_with(
     // What was typed stays where it was typed, with what there is to say of it.
     let is_of_form = !box_text.is_empty();
     let folded = folded(session, open);
-    let told = problem.map(problem_told);
+    let refused = problem.map(problem_alert);
     whole(
         first,
         Some(forms.visitor),
         &html! {
             h1 { (shown(first, TITLE)) }
             p.why { (phrase("Conversation {}", &[html! { (session.id) }])) }
-            @if let Some(told) = told.as_ref().filter(|_| !is_of_form) { (told) }
+            @if let Some(refused) = refused.as_ref().filter(|_| !is_of_form) { (refused) }
             @for (place, turn) in session.turns.iter().enumerate() {
                 section.turn aria-label=(fill("Turn {}", &[&turn.number.to_string()])) {
                     h2.said { (text(&turn.text)) }
@@ -208,7 +208,7 @@ fn shown_with(
             @if let Some(why) = forms.visitor.model_not_asked() { p { (said(why)) } }
             (results::cards(forms, rows))
             h2 id="next" { (say("Next")) }
-            @if let Some(told) = told.as_ref().filter(|_| is_of_form) { (told) }
+            @if let Some(refused) = refused.as_ref().filter(|_| is_of_form) { (refused) }
             form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait=(say("Looking for tables")) {
                 (forms.fields())
                 label for="text" { (say("Say what to change, choose, or do next")) }
@@ -246,7 +246,7 @@ fn folded(session: &Session, open: Option<usize>) -> Vec<Markup> {
 }
 
 /// What could not be done, in words of the page.
-fn problem_told(problem: &Refusal) -> Markup {
+fn problem_alert(problem: &Refusal) -> Markup {
     match problem.status {
         StatusCode::CONFLICT => html! {
             div.warn role="alert" {
@@ -254,7 +254,7 @@ fn problem_told(problem: &Refusal) -> Markup {
                 @if problem.document.session.is_some() { p { (say("What you typed is kept below: send it again if it still fits.")) } }
             }
         },
-        _ => alert(&problem.told()),
+        _ => alert(&problem.notice()),
     }
 }
 

@@ -69,7 +69,7 @@ async fn shown(visitor: &Visitor, filled: &Filled, problem: Option<&Refusal>) ->
         Some(visitor),
         &html! {
             h1 { (say("What do you want to do?")) }
-            @if let Some(told) = problem.map(Refusal::told) { (alert(&told)) (nearest(&told, with_table)) }
+            @if let Some(message) = problem.map(Refusal::notice) { (alert(&message)) (nearest(&message, with_table)) }
             form.ask method="post" action="/ask" data-wait=(say("Looking for tables")) {
                 (visitor.field())
                 label for="text" { (say("Your task or question, in your own words")) }
@@ -150,11 +150,11 @@ fn line(session: &SessionSummary) -> Markup {
 /// Answers a request: in a new conversation, for those who only read without one.
 pub async fn ask(visitor: Visitor, Form(asked): Form<Filled>) -> Result<Response, Fault> {
     if let Some(command) = command(&asked.text) {
-        let told = match command {
-            Command::Told(told) => told,
+        let message = match command {
+            Command::Message(message) => message,
             _ => "there is no conversation yet that a command could be about: begin one in your own words".into(),
         };
-        let problem = Refusal::new(StatusCode::BAD_REQUEST, told, None);
+        let problem = Refusal::new(StatusCode::BAD_REQUEST, message, None);
         return page_with_problem(&visitor, asked, problem).await;
     }
     let table = Some(asked.table.trim().to_string()).filter(|table| !table.is_empty());

@@ -49,7 +49,7 @@ pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
 }
 
 /// A sentence of an answer, or text of the lake, with names, which stand in backticks, as code.
-pub fn told(said: &str) -> Markup {
+pub fn marked(said: &str) -> Markup {
     let said = text(&messages::said(said));
     let parts: Vec<&str> = said.split('`').collect();
     html! {

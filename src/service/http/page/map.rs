@@ -50,9 +50,9 @@ pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> Result<Markup, Faul
         _ => None,
     };
     let least: f64 = of.least.parse().unwrap_or(0.5);
-    let wanted = MapOf { about: of.about.clone(), table: of.table.clone(), kind, least: Some(least), k: None };
+    let asked = MapOf { about: of.about.clone(), table: of.table.clone(), kind, least: Some(least), k: None };
     let maps = visitor.app.maps.clone();
-    let map = visitor.work(READ, move |lake, stop| maps.of(lake, stop, &wanted)).await?;
+    let map = visitor.work(READ, move |lake, stop| maps.of(lake, stop, &asked)).await?;
     let zoom = of.zoom.parse().ok().filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(ZOOMS[0]);
     Ok(whole(
         say("Map"),

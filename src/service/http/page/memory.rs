@@ -43,12 +43,12 @@ pub fn memory(forms: &Forms<'_>) -> Markup {
                 ul.chips {
                     li.why { (say("Remembered:")) }
                     @for (place, demand) in session.demands.iter().enumerate() {
-                        @let told = text(&demand_line(demand));
+                        @let line = text(&demand_line(demand));
                         li {
                             form method="post" action={ "/sessions/" (session.id) "/forget" } {
                                 (forms.fields())
                                 input type="hidden" name="demand" value=(place + 1);
-                                span { (told) } button aria-label=(fill("Forget {}", &[&told])) { "×" }
+                                span { (line) } button aria-label=(fill("Forget {}", &[&line])) { "×" }
                             }
                         }
                     }

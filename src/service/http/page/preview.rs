@@ -10,7 +10,7 @@ use super::conversation::{after, to_place};
 use super::edit::{self, Choices, Sent};
 use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
-use super::layout::{Form, Visitor, grid, page as whole, phrase, text, told};
+use super::layout::{Form, Visitor, grid, marked, page as whole, phrase, text};
 use crate::messages::{count, fill, said, say};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{LOOK, READ, RUN};
@@ -99,14 +99,14 @@ pub async fn edited(
         actions::plan(lake, &lake.new_session(), What { plan: Some(edit::plan(&fields)?), ..What::default() })
     };
     let Ok(found) = previewed(&visitor, id, before).await else { return Err(problem.into()) };
-    let told = problem.told();
+    let refused = problem.notice();
     let (address, common) = form_of(&visitor, &found);
     let instead = |name: &str| {
-        let typed = told.unknown.as_ref().map_or("", |(typed, _)| typed);
+        let typed = refused.unknown.as_ref().map_or("", |(typed, _)| typed);
         edit::instead(&address, &common, &sent, typed, name)
     };
-    let told = html! { (alert(&told)) (nearest(&told, instead)) };
-    Ok((problem.status, shown(&visitor, &found, say("Not changed: the operation before"), &told, &sent))
+    let alert = html! { (alert(&refused)) (nearest(&refused, instead)) };
+    Ok((problem.status, shown(&visitor, &found, say("Not changed: the operation before"), &alert, &sent))
         .into_response())
 }
 
@@ -203,7 +203,7 @@ fn form_of(visitor: &Visitor, found: &Previewed) -> (String, Markup) {
     (format!("/sessions/{}/preview", found.session.id), common)
 }
 
-fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup, sent: &Sent) -> Markup {
+fn shown(visitor: &Visitor, found: &Previewed, title: &str, problem: &Markup, sent: &Sent) -> Markup {
     let Previewed { preview, plan, session, fresh, choices, refused } = found;
     let (address, common) = form_of(visitor, found);
     whole(
@@ -212,14 +212,14 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
         &html! {
             p { a href={ "/sessions/" (session.id) } { (say("← Conversation")) } }
             h1 { (title) }
-            (told_first)
+            (problem)
             ol.flow {
                 li { strong { (text(&said(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
-                        (told(&step.does))
+                        (marked(&step.does))
                         @if let Some(rows) = step.rows { " → " strong { (count(rows, "row")) } }
-                        @for fact in &step.facts { p.why { (told(fact)) } }
+                        @for fact in &step.facts { p.why { (marked(fact)) } }
                         @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place, step, choices, sent)) }
                     }
                 }
@@ -227,12 +227,12 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
             (choices.lists())
             @for warning in &preview.warnings {
                 div.warn {
-                    p { (phrase("Step {}: {}", &[html! { (warning.step) }, told(&warning.text)])) }
+                    p { (phrase("Step {}: {}", &[html! { (warning.step) }, marked(&warning.text)])) }
                     @if let Some(edit) = &warning.remedy { (edit::remedy(&address, &common, edit, &remedied(edit))) }
                 }
             }
             @match refused {
-                Some(reason) => p.warn role="alert" { (told(&capitalised(&said(reason)))) (say(".")) },
+                Some(reason) => p.warn role="alert" { (marked(&capitalised(&said(reason)))) (say(".")) },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait=(say("Running")) {
                     (common)
                     button.main { (fill("Run it: {}, {}", &[&count(preview.rows_out, "row"), &count(preview.columns.len() as u64, "column")])) }

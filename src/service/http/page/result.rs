@@ -51,15 +51,15 @@ struct Drawn {
 
 /// The page.
 pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Of>) -> Result<Markup, Fault> {
-    let wanted = of.clone();
+    let asked = of.clone();
     let found = visitor.work(READ, move |lake, stop| {
         let (context, store) = (query_context(lake, stop)?, lake.sessions());
         let session = store.open(&id)?;
-        let step = session.step(wanted.step).filter(|step| !step.undone);
-        let step = step.ok_or_else(|| Error::Usage(format!("the conversation has no result {}", wanted.step)))?.clone();
+        let step = session.step(asked.step).filter(|step| !step.undone);
+        let step = step.ok_or_else(|| Error::Usage(format!("the conversation has no result {}", asked.step)))?.clone();
         execution::connect(&context, &store, &session)?;
-        let (columns, rows) = rows(&context, wanted.step, wanted.from)?;
-        let drawn = drawn(&context, &wanted, &columns)?;
+        let (columns, rows) = rows(&context, asked.step, asked.from)?;
+        let drawn = drawn(&context, &asked, &columns)?;
         Ok((session.id, step, columns, rows, drawn))
     });
     let (id, step, columns, rows, drawn) = found.await?;

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::answer::{meter, nothing_found};
 use super::fault::Fault;
-use super::layout::{Visitor, page as whole, phrase, text, told};
+use super::layout::{Visitor, marked, page as whole, phrase, text};
 use crate::messages::{count, fill, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::LOOK;
@@ -188,7 +188,7 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
 }
 
 fn has_all((_, facets): &Found, chosen: &[(Role, String)]) -> bool {
-    chosen.iter().all(|wanted| facets.contains(wanted))
+    chosen.iter().all(|one| facets.contains(one))
 }
 
 fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, String)], seen: &str) -> Markup {
@@ -211,7 +211,7 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, 
                         code { (text(&answer.table)) }
                         @if let Some(rows) = answer.rows { ", " (count(rows, "row")) } @else { " " (say("(catalogue record)")) }
                     }
-                    p.why { (told(&answer.reason)) }
+                    p.why { (marked(&answer.reason)) }
                 }
             }
         }
