@@ -118,7 +118,6 @@ fn choices(what: &str, choices: &[Choice]) {
     }
 }
 
-/// A step in one line.
 pub fn step_line(step: &Step) -> String {
     let inputs: Vec<String> = step.plan.inputs().into_iter().map(name).collect();
     let (number, kind) = (step.number.to_string(), say(step.plan.kind().name()));

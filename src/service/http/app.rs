@@ -93,7 +93,6 @@ impl App {
         })
     }
 
-    /// `failure` as a refusal.
     pub fn refusal(&self, failure: &Failure) -> Refusal {
         Refusal::of(failure, &self.service.lake().in_use().place().lake)
     }
@@ -112,7 +111,6 @@ impl App {
 pub struct Caller {
     /// The shared state.
     pub app: Arc<App>,
-    /// The user.
     pub user: User,
 }
 

@@ -18,7 +18,6 @@ use crate::service::jobs::JobDocument;
 /// Makes the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// An endpoint.
 pub struct Endpoint {
     /// `get`, `post` or `delete`.
     pub method: &'static str,
@@ -36,7 +35,6 @@ pub struct Endpoint {
     pub handler: MethodRouter<Arc<App>>,
 }
 
-/// The schema of `T`.
 pub fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }

@@ -17,7 +17,6 @@ use lakeward_core::error::{Error, ErrorKind};
 /// Why a request has no answer.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The status.
     pub status: StatusCode,
     /// What failed.
     pub document: RefusalDocument,

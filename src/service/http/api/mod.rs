@@ -35,7 +35,6 @@ fn write<B: JsonSchema, A: JsonSchema>(path: &'static str, summary: &'static str
     Endpoint { method: "post", body: Some(schema::<B>), ..read::<(), A>(path, summary, handler) }
 }
 
-/// All endpoints.
 pub fn endpoints() -> Vec<Endpoint> {
     let jobs = vec![
         read::<(), JobDocument>("/api/v1/jobs/{id}", "What happened to a job", get(background::job)),

@@ -134,7 +134,6 @@ pub fn meter(relevance: f64) -> Markup {
     html! { span.meter { (bar(relevance, &format!("{:.0} %", 100.0 * relevance))) } }
 }
 
-/// A share as a bar, with its words.
 pub fn bar(share: f64, words: &str) -> Markup {
     let width = (100.0 * share.clamp(0.0, 1.0)).round();
     html! {

@@ -119,7 +119,6 @@ pub struct Of {
     revision: u64,
 }
 
-/// The page.
 pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(besides): Query<Besides>) -> Result<Markup, Fault> {
     let Opened { session, rows, roles } = opened(&visitor, id).await?;
     let again = besides.ask.and_then(|number| session.turns.iter().find(|turn| turn.number == number));

@@ -60,7 +60,6 @@ struct Sample {
     counted: usize,
 }
 
-/// The page.
 pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> std::result::Result<Markup, Fault> {
     let seen = of.seen.clone();
     let found = visitor.work(READ, move |lake, stop| {

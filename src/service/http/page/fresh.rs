@@ -15,9 +15,7 @@ use lakeward_operate::relation_columns;
 pub struct Fresh {
     /// Its place in the table.
     pub place: usize,
-    /// Its name.
     pub name: String,
-    /// What is new of it.
     pub news: News,
 }
 

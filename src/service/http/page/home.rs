@@ -40,7 +40,6 @@ pub struct Filled {
     table: String,
 }
 
-/// The page.
 pub async fn page(visitor: Visitor, Query(filled): Query<Filled>) -> Result<Markup, Fault> {
     shown(&visitor, &filled, None).await
 }

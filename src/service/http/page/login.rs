@@ -29,7 +29,6 @@ pub struct Of {
     ended: Option<String>,
 }
 
-/// A token.
 #[derive(Deserialize)]
 pub struct Token {
     secret: String,

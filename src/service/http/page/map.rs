@@ -42,7 +42,6 @@ pub struct Of {
     zoom: String,
 }
 
-/// The page.
 pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> Result<Markup, Fault> {
     let kind = match of.kind.as_str() {
         "join" => Some(LinkKind::Join),

@@ -26,7 +26,6 @@ pub struct Forgotten {
     revision: u64,
 }
 
-/// A demand.
 #[derive(Deserialize)]
 pub struct Demanded {
     role: String,

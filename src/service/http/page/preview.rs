@@ -51,7 +51,6 @@ struct Previewed {
     refused: Option<String>,
 }
 
-/// The page of an operation.
 pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Operation>) -> Result<Markup, Fault> {
     let Operation { operation, turn } = of;
     let plan = move |lake: &Lakeward, session: &Session| match operation {

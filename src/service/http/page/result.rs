@@ -49,7 +49,6 @@ struct Drawn {
     is_largest: bool,
 }
 
-/// The page.
 pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Of>) -> Result<Markup, Fault> {
     let asked = of.clone();
     let found = visitor.work(READ, move |lake, stop| {

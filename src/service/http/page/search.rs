@@ -31,7 +31,6 @@ const VALUES: usize = 8;
 /// An answer with what its publisher says.
 type Found = (SearchAnswer, Vec<(Role, String)>);
 
-/// The page.
 pub async fn page(visitor: Visitor, Query(fields): Query<Vec<(String, String)>>) -> Result<Markup, Fault> {
     let words = fields.iter().find(|(name, _)| name == "q").map(|(_, value)| value.clone()).unwrap_or_default();
     let chosen: Vec<(Role, String)> =
