@@ -164,12 +164,12 @@ fn what_a_store_refuses_is_named_and_the_rest_is_indexed() {
     bucket.server.fail("bucket/lake/z/secret.csv", Fault::Status(403, None), 1000);
     bucket.server.fail("bucket/lake/sales/year=2021", Fault::Status(403, None), 1000);
     let built = bucket.run(&["index"]);
-    let told = built.said();
-    assert_eq!(built.code, 4, "{told}");
+    let output = built.said();
+    assert_eq!(built.code, 4, "{output}");
     for name in ["private", "secret.csv", "year=2021", "odd"] {
-        assert!(told.contains(name), "{name}: {told}");
+        assert!(output.contains(name), "{name}: {output}");
     }
-    assert!(told.contains("the store refuses access to it"), "{told}");
+    assert!(output.contains("the store refuses access to it"), "{output}");
     assert_eq!(bucket.ids(), ["a/people", "sales", "z/open"]);
     // Access that comes later is used, though nothing has changed.
     let open = Bucket { place: bucket.place, ..Bucket::new(&files) };

@@ -303,8 +303,8 @@ mod tests {
             ("[ana]\nsha256 = \"12\"\nrights = \"all\"", "unknown variant `all`"),
             ("[ana]\ntoken = \"secret\"", "unknown field `token`"),
         ] {
-            let told = Users::of_text(text).unwrap_err();
-            assert!(told.contains(part), "{told}");
+            let error = Users::of_text(text).unwrap_err();
+            assert!(error.contains(part), "{error}");
         }
     }
 }

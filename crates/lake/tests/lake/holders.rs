@@ -84,7 +84,7 @@ fn reason(path: &Path) -> String {
     }
 }
 
-fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+pub fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, bytes).unwrap();
     path
