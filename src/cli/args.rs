@@ -672,12 +672,12 @@ impl AugmentMode {
 
 fn ranker_parser() -> impl TypedValueParser<Value = Ranker> {
     let names = PossibleValuesParser::new(Ranker::ALL.map(Ranker::name));
-    names.map(|name| Ranker::ALL.into_iter().find(|ranker| ranker.name() == name).unwrap_or(Ranker::Join))
+    names.map(|name| Ranker::named(&name).unwrap_or(Ranker::Join))
 }
 
 fn form_parser() -> impl TypedValueParser<Value = DocumentForm> {
     let names = PossibleValuesParser::new(DocumentForm::ALL.map(DocumentForm::name));
-    names.map(|name| DocumentForm::ALL.into_iter().find(|form| form.name() == name).unwrap_or_default())
+    names.map(|name| DocumentForm::named(&name).unwrap_or_default())
 }
 
 #[derive(Debug, Args)]

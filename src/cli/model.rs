@@ -11,7 +11,7 @@ use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_eval::model_check::{CheckLimits, RoleCheck, check};
 use lakeward_models::llm::config::Share;
-use lakeward_models::llm::{MeasuredTrust, ModelRole, Spent, TrustStore, told_tokens};
+use lakeward_models::llm::{MeasuredTrust, ModelRole, Spent, TrustStore, tokens_text};
 
 /// What `model show --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -133,7 +133,7 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
     let Spent { calls, usage, estimated, .. } = report.spent;
     printer::line(&format!(
         "{calls} calls, {} tokens",
-        told_tokens(calls as f64, usage.tokens() as f64, estimated > 0)
+        tokens_text(calls as f64, usage.tokens() as f64, estimated > 0)
     ));
     Ok(Status::Done)
 }

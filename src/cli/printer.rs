@@ -323,7 +323,6 @@ pub fn suggest_key(keys: &[CompositeKey]) {
     }
 }
 
-/// A name as a CSV field.
 fn as_csv_field(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
 }

@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
         printer::recommendation::screen(answer);
     }
     let lakeward = env!("CARGO_PKG_VERSION");
-    told(arguments, ReplayDocument { lakeward, same, difference, changed, answer, datasets: None })
+    print(arguments, ReplayDocument { lakeward, same, difference, changed, answer, datasets: None })
 }
 
 /// The same for the datasets of a task.
@@ -102,11 +102,11 @@ fn tasks(arguments: &Arguments, command: &ReplayCommand, trace: &TaskTrace) -> R
         printer::listing::answers(datasets, Some(&explanation));
     }
     let lakeward = env!("CARGO_PKG_VERSION");
-    told(arguments, ReplayDocument { lakeward, same, difference, changed, answer: None, datasets })
+    print(arguments, ReplayDocument { lakeward, same, difference, changed, answer: None, datasets })
 }
 
 /// Tells whether two answers are the same.
-fn told(arguments: &Arguments, document: ReplayDocument) -> Result<Status> {
+fn print(arguments: &Arguments, document: ReplayDocument) -> Result<Status> {
     let status = if document.same { Status::Done } else { Status::InPart };
     if arguments.json {
         printer::json(&document)?;

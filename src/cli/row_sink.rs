@@ -15,7 +15,6 @@ pub enum RowSink {
     Stdout,
     /// A file being written.
     File {
-        /// The file.
         output: AtomicFile,
         /// Whether it may replace an existing file.
         overwrite: bool,
@@ -82,7 +81,6 @@ impl RowSink {
 pub enum SinkBytes {
     /// Standard output.
     Stdout,
-    /// A file.
     File(File),
 }
 

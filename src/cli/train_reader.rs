@@ -194,8 +194,8 @@ fn check(json: bool, lakeward: &Lakeward, options: &ReaderExamples) -> Result<St
         Ok(())
     })?;
     for wrong in all.iter().filter(|check| options.wrong && !check.same) {
-        let [text, right, told] = &wrong.text;
-        printer::line(&format!("{text}\n    meant {right}\n    read  {told}  ({:.2})", wrong.certainty));
+        let [text, right, ours] = &wrong.text;
+        printer::line(&format!("{text}\n    meant {right}\n    read  {ours}  ({:.2})", wrong.certainty));
     }
     for (over_table, kind) in [(true, "over a table"), (false, "looking for one")] {
         let of_kind: Vec<&TurnCheck> = all.iter().filter(|check| check.over_table == over_table).collect();

@@ -40,13 +40,13 @@ impl Language {
 
     /// The language that a browser prefers by its `Accept-Language` (RFC 9110, section 12.5.4).
     pub fn accepted(header: &str) -> Self {
-        let wanted = header.split(',').filter_map(|part| {
+        let languages = header.split(',').filter_map(|part| {
             let (tag, quality) = part.split_once(';').unwrap_or((part, ""));
             let quality = quality.trim().strip_prefix("q=").map_or(Some(1.0), |it| it.trim().parse::<f32>().ok())?;
             Some((Self::of_tag(tag.trim())?, quality)).filter(|(_, quality)| *quality > 0.0)
         });
         // Of languages that are wanted as much as each other the first.
-        let best = wanted.reduce(|best, other| if other.1 > best.1 { other } else { best });
+        let best = languages.reduce(|best, other| if other.1 > best.1 { other } else { best });
         best.map_or(Self::English, |(language, _)| language)
     }
 
@@ -177,11 +177,11 @@ pub fn note<'a>(answer: &Recommendation, note: &'a str) -> Cow<'a, str> {
         return said(note);
     };
     let (about, cited) = (name(&fact.about), fact.cited());
-    let told = if fact.value.is_some() { fact.told() } else { said(&fact.told()).into_owned() };
+    let statement = if fact.value.is_some() { fact.told() } else { said(&fact.told()).into_owned() };
     let (title, cited) = (shown(&fact.title, LINE), shown(&cited, LINE));
     Cow::Owned(match &fact.field {
-        Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &told, field]),
-        None => fill("{} of {} [{}]: {}", &[&about, &title, &cited, &told]),
+        Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &statement, field]),
+        None => fill("{} of {} [{}]: {}", &[&about, &title, &cited, &statement]),
     })
 }
 

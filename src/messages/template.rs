@@ -15,7 +15,6 @@ const BETWEEN_LAST_PARTS: (&str, &str) = (" and ", "和 ");
 pub const SENTENCES: &str = "#\tsentences\n";
 pub const PARTS: &str = "#\tparts\n";
 
-/// The messages in Chinese.
 pub static CHINESE: LazyLock<Messages> = LazyLock::new(|| Messages::read(include_str!("chinese.tsv")));
 
 /// A table of messages.
@@ -59,7 +58,6 @@ impl Messages {
         self.names.get(english).copied()
     }
 
-    /// A number of things.
     pub fn counted(&self, number: u64, thing: &str) -> String {
         match self.exact(&format!("# {thing}")) {
             Some(form) => form.replacen('#', &number.to_string(), 1),
@@ -167,7 +165,6 @@ pub fn filled(form: &str, part: &mut dyn FnMut(usize) -> String) -> String {
 /// What is filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hole {
-    /// `{}`: as it is.
     Text,
     /// `{*}`: a part, or a text as it is.
     Part,

@@ -89,7 +89,6 @@ pub struct JobDocument {
 /// An answer that was not sent yet.
 pub type Kept = (axum::http::StatusCode, axum::http::HeaderMap, axum::body::Bytes);
 
-/// A job.
 #[derive(Debug)]
 pub struct Job {
     /// Its id, which nobody can guess.
@@ -175,7 +174,6 @@ impl Job {
         self.events.subscribe()
     }
 
-    /// As a document.
     pub fn document(&self) -> JobDocument {
         JobDocument { job: self.id.clone(), events: self.events.borrow().clone() }
     }
@@ -185,7 +183,6 @@ impl Job {
     }
 }
 
-/// All jobs.
 #[derive(Debug, Default)]
 pub struct Jobs(Mutex<HashMap<String, Arc<Job>>>);
 

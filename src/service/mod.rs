@@ -40,7 +40,6 @@ impl Service {
         Self { lake: SharedLake::new(lake), workers: Workers::new(threads) }
     }
 
-    /// The lake.
     pub fn lake(&self) -> &SharedLake {
         &self.lake
     }

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
+
+use crate::place::{Folder, Run};
 
 const TRIALS: &str = "patient,treatment,country,weight,people\n\
     1,None,ZA,70,645.705\n\
@@ -22,15 +23,12 @@ const COUNTRIES: &str =
 const CITIES: &str =
     "city,inhabitants\nLuanda,645705\nLagos,12294193\nKano,1922523\nTutume,847\nMaun,150012\nGhanzi,5\n";
 
-fn lakeward(lake: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(["--lake", lake.to_str().expect("a path"), "-q"]).args(arguments).output().expect("the program")
+fn lakeward(lake: &Path, arguments: &[&str]) -> Run {
+    Run::of(crate::place::lakeward(["-q"]).arg("--lake").arg(lake).args(arguments))
 }
 
 fn document(lake: &Path, arguments: &[&str]) -> Value {
-    let output = lakeward(lake, arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    lakeward(lake, arguments).succeeded().json()
 }
 
 fn column(lake: &Path, name: &str) -> Value {
@@ -48,12 +46,10 @@ fn asked(lake: &Path, query: &str) -> Vec<Value> {
 
 #[test]
 fn a_column_has_one_reading_which_is_said_and_can_be_changed() {
-    let (place, elsewhere) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let elsewhere = Folder::of(&[]);
+    let place = Folder::of(&[("trials.csv", TRIALS), ("countries.csv", COUNTRIES), ("cities.csv", CITIES)]);
     let lake = place.path();
-    for (name, text) in [("trials.csv", TRIALS), ("countries.csv", COUNTRIES), ("cities.csv", CITIES)] {
-        fs::write(lake.join(name), text).expect("a file");
-    }
-    assert_eq!(lakeward(lake, &["index"]).status.code(), Some(0));
+    lakeward(lake, &["index"]).succeeded();
     // The profile: what is missing, what is a word, what a point does, what is no row.
     assert_eq!(column(lake, "treatment")["missing"], 0);
     assert_eq!(column(lake, "treatment")["writing"]["words"], json!(["None"]));
@@ -61,7 +57,7 @@ fn a_column_has_one_reading_which_is_said_and_can_be_changed() {
     assert_eq!(column(lake, "weight")["markers"], json!([["NA", 1], ["missing", 1], ["n/a", 1]]));
     assert_eq!(column(lake, "people")["writing"]["point"], "thousands");
     assert_eq!((&column(lake, "people")["min"], &column(lake, "people")["max"]), (&json!("5"), &json!("12294193")));
-    let said = String::from_utf8(lakeward(lake, &["profile", "trials"]).stdout).expect("text");
+    let said = lakeward(lake, &["profile", "trials"]).stdout;
     for line in [
         "weight: 1 cell `NA`, 1 cell `missing`, 1 cell `n/a` read as missing",
         "treatment: `None` kept as a value: it is one of 3 values",
@@ -78,9 +74,9 @@ fn a_column_has_one_reading_which_is_said_and_can_be_changed() {
     let plan = json!({"version": 1, "source": {"table": "trials"}, "steps": [{"filter": {"all": [
         {"compare": {"left": {"column": "treatment"}, "comparison": "equal", "right": {"value": "none"}}},
         {"compare": {"left": {"column": "people"}, "comparison": "greater", "right": {"value": 700_000}}}]}}]});
-    let file = elsewhere.path().join("plan.json");
-    fs::write(&file, plan.to_string()).expect("a file");
-    let preview = document(lake, &["plan", file.to_str().expect("a path"), "--json"]);
+    elsewhere.write("plan.json", plan.to_string());
+    let file = elsewhere.text("plan.json");
+    let preview = document(lake, &["plan", &file, "--json"]);
     assert_eq!(preview["rows_out"], 1, "{preview}");
     // Search: Namibia and the grouped figures are found by their values.
     for (name, other, least) in [("country", "countries", 0.87), ("people", "cities", 1.0)] {
@@ -102,21 +98,18 @@ fn a_column_has_one_reading_which_is_said_and_can_be_changed() {
     assert_eq!(column(lake, "people")["logical"], "float");
     let row = asked(lake, counts);
     assert_eq!((&row[1], &row[3], &row[5]), (&json!(6), &json!(4), &json!(63)), "{row:?}");
-    let preview = document(lake, &["plan", file.to_str().expect("a path"), "--json"]);
+    let preview = document(lake, &["plan", &file, "--json"]);
     assert_eq!(preview["rows_out"], 1, "missing in both, and kept steps are those of before: {preview}");
     let built = document(lake, &["index", "--json"]);
     assert_eq!((&built["changed"], &built["unchanged"]), (&json!(0), &json!(3)));
 
     // What cannot be followed is told with the nearest name.
-    fs::write(
-        lake.join("lakeward.toml"),
-        set.replace("\"weight\"", "\"wieght\"").replace("\"trials\"\ncolumn = \"p", "\"trails\"\ncolumn = \"p"),
-    )
-    .expect("a file");
+    let wrong = set.replace("\"weight\"", "\"wieght\"").replace("\"trials\"\ncolumn = \"p", "\"trails\"\ncolumn = \"p");
+    fs::write(lake.join("lakeward.toml"), wrong).expect("a file");
     let built = document(lake, &["index", "--json"]);
     let problems = built["problems"].to_string();
     assert!(problems.contains("the nearest: `weight`") && problems.contains("the nearest: `trials`"), "{problems}");
     fs::write(lake.join("lakeward.toml"), set.replace("[\"-9\"]", "[\" -9\"]")).expect("a file");
     let refused = lakeward(lake, &["index"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
 }

@@ -1,11 +1,10 @@
 //! Citations that survive what happens to a lake; and a language model that lies about which data there is.
 
-#[allow(dead_code, reason = "written for other tests, too")]
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
 use crate::llm_server::server::{Asked, Server, says};
+use crate::place::{Folder, Run, lakeward};
 use lakeward::Lakeward;
 use lakeward::Place;
 use lakeward_agent::Request;
@@ -30,47 +29,30 @@ const RECORDS: &str = concat!(
 
 /// A lake of two tables and three records.
 struct Lake {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Lake {
     fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().expect("a folder") };
-        fs::create_dir_all(place.lake().join("geo")).expect("a folder");
-        place.write("geo/countries.csv", COUNTRIES);
-        place.write("geo/towns.csv", TOWNS);
-        fs::write(place.records(), RECORDS).expect("a file");
+        let files = [("geo/countries.csv", COUNTRIES), ("geo/towns.csv", TOWNS)];
+        let place = Self { folder: Folder::of(&[("records.jsonl", RECORDS)]) };
+        files.iter().for_each(|(name, text)| place.write(name, text));
         place
     }
 
     fn lake(&self) -> PathBuf {
-        self.folder.path().join("lake")
-    }
-
-    fn records(&self) -> PathBuf {
-        self.folder.path().join("records.jsonl")
+        self.folder.at("lake")
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.lake().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
+        self.folder.write(&format!("lake/{name}"), text);
     }
 
     fn index(&self) -> Lakeward {
-        let options = BuildOptions { records: Some(self.records()), ..BuildOptions::default() };
+        let options = BuildOptions { records: Some(self.folder.at("records.jsonl")), ..BuildOptions::default() };
         let place = Place::new(&self.lake(), None).expect("a place");
         Lakeward::build(place, &options, &Silent).expect("an index").0
     }
-}
-
-fn run(lake: &Path, arguments: &[&str], set: &[(&str, &str)]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).env("LAKEWARD_LAKE", lake).env_remove("LAKEWARD_INDEX").stdin(Stdio::null());
-    command.envs(set.iter().copied());
-    let output = command.output().expect("the program");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
 }
 
 fn own(lakeward: &Lakeward, table: &str) -> String {
@@ -136,7 +118,7 @@ fn a_citation_survives_what_happens_to_the_lake() {
         assert_eq!(found(&resolve(&lakeward, asked)), (Meaning::Present, vec!["10100001"]), "{asked}");
     }
     assert_eq!(found(&resolve(&lakeward, "https://cstr.cn/31253.11.ScienceDB.00002")).1, ["10100002"]);
-    fs::write(place.records(), RECORDS.replace("No identifier", "Another title")).expect("a file");
+    place.folder.write("records.jsonl", RECORDS.replace("No identifier", "Another title"));
     let lakeward = place.index();
     assert_eq!(found(&resolve(&lakeward, &record)), (Meaning::Changed, vec!["10100003"]));
     // Another lake is told of.
@@ -210,9 +192,8 @@ fn no_face_shows_what_a_lying_model_made_up() {
         let set = [("LAKEWARD_LLM_URL", url.as_str()), ("LAKEWARD_LLM_MODEL", "liar")];
         // Vague, so that a question is asked.
         for arguments in [&["ask", "what data is there?", "--json"][..], &["ask", "something with data", "--explain"]] {
-            let (_, out, err) = run(&place.lake(), arguments, &set);
-            assert!(!names_a_lie(&out, lie), "{lie}: {out}");
-            assert!(!names_a_lie(&err, lie), "{lie}: {err}");
+            let said = Run::of(lakeward(arguments).env("LAKEWARD_LAKE", place.lake()).envs(set)).said();
+            assert!(!names_a_lie(&said, lie), "{lie}: {said}");
         }
         assert!(!server.asked().is_empty(), "the model was not asked");
         let asked_for_words = |asked: &Asked| asked.body["response_format"]["json_schema"]["name"] == "question";

@@ -9,16 +9,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::place::{Folder, Run, lakeward};
+
 /// A lake in a folder of its own, with its index beside it.
 struct Lake {
-    place: tempfile::TempDir,
-}
-
-/// What a run of the program came to.
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
+    place: Folder,
 }
 
 const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
@@ -30,11 +25,8 @@ const HEIGHTS: &str = "mountain,height_m\nEiger,3967\nTriglav,2864\nMusala,2925\
 
 impl Lake {
     fn new(files: &[(&str, &str)]) -> Self {
-        let lake = Self { place: tempfile::tempdir().expect("a folder") };
-        fs::create_dir(lake.folder()).expect("a folder");
-        for (name, text) in files {
-            lake.write(name, text.as_bytes());
-        }
+        let lake = Self { place: Folder::of(&[]) };
+        files.iter().for_each(|(name, text)| lake.write(name, text.as_bytes()));
         lake
     }
 
@@ -48,51 +40,30 @@ impl Lake {
     }
 
     fn folder(&self) -> PathBuf {
-        self.place.path().join("lake")
+        self.place.at("lake")
     }
 
     fn index(&self) -> PathBuf {
-        self.place.path().join("index")
+        self.place.at("index")
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
-        let path = self.folder().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, bytes).expect("a file");
+        self.place.write(&format!("lake/{name}"), bytes);
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program(self.place.path(), arguments);
-        command.env("LAKEWARD_LAKE", self.folder()).env("LAKEWARD_INDEX", self.index());
+        let mut command = lakeward(arguments);
+        command.current_dir(self.place.path()).env("LAKEWARD_LAKE", self.folder()).env("LAKEWARD_INDEX", self.index());
         command
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
-        finish(self.command(arguments))
+        Run::of(&mut self.command(arguments))
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
-        let run = self.run(&[arguments, &["--json"]].concat());
-        serde_json::from_str(&run.stdout)
-            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", run.stdout, run.stderr))
+        self.run(&[arguments, &["--json"]].concat()).json()
     }
-}
-
-fn program(here: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command
-        .args(arguments)
-        .current_dir(here)
-        .env_remove("LAKEWARD_LAKE")
-        .env_remove("LAKEWARD_INDEX")
-        .stdin(Stdio::null());
-    command
-}
-
-fn finish(mut command: Command) -> Run {
-    let output = command.output().expect("the program");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Run { code: output.status.code().expect("an exit code"), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 /// Every file below `folder` with its bytes.
@@ -340,19 +311,10 @@ fn an_update_touches_what_changed_and_answers_like_a_new_index() {
         let stats = lake.json(&["index"]);
         assert_eq!(counts(&stats), *expected, "{name}: {stats}");
         let updated = answers(&lake);
-        let second = Lake { place: tempfile::tempdir().expect("a folder") };
-        let mut rebuilt = lake.command(&["index", "--quiet"]);
-        assert_eq!(
-            finish({
-                rebuilt.env("LAKEWARD_INDEX", second.index());
-                rebuilt
-            })
-            .code,
-            0
-        );
-        let ask_second = Lake { place: second.place };
-        std::os::unix::fs::symlink(lake.folder(), ask_second.folder()).expect("a link");
-        for (updated, fresh) in updated.iter().zip(answers(&ask_second)) {
+        let second = Lake::new(&[]);
+        Run::of(lake.command(&["index", "--quiet"]).env("LAKEWARD_INDEX", second.index())).succeeded();
+        std::os::unix::fs::symlink(lake.folder(), second.folder()).expect("a link");
+        for (updated, fresh) in updated.iter().zip(answers(&second)) {
             assert_eq!(*updated, fresh, "after {name}");
         }
     }
@@ -383,7 +345,6 @@ fn a_watched_lake_stays_fresh_until_ctrl_c() {
     let lake = Lake::small();
     assert_eq!(lake.run(&["index"]).code, 0);
     let mut watching = lake.command(&["index", "--watch"]).stdout(Stdio::null()).spawn().expect("the program");
-    let said = |run: &Run| format!("{}{}", run.stdout, run.stderr);
     let wait_for = |what: &str, good: &dyn Fn(&Run) -> bool| {
         let began = std::time::Instant::now();
         loop {
@@ -391,7 +352,7 @@ fn a_watched_lake_stays_fresh_until_ctrl_c() {
             if good(&run) {
                 return;
             }
-            assert!(began.elapsed().as_secs() < 30, "{what}: {}", said(&run));
+            assert!(began.elapsed().as_secs() < 30, "{what}: {}", run.said());
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
     };
@@ -430,21 +391,15 @@ fn a_sampled_lake_says_so_in_every_answer() {
     assert_eq!((&profile["sampled"], &sample["rows"], &sample["estimated"]), (&true.into(), &200.into(), &true.into()));
     assert!((540..660).contains(&sample["total_rows"].as_u64().unwrap()), "{sample}");
     let shown = lake.run(&["profile", "orders"]);
-    assert!(
-        shown.code == 0 && shown.stdout.contains("the first 200 rows of about "),
-        "{}{}",
-        shown.stdout,
-        shown.stderr
-    );
+    assert!(shown.code == 0 && shown.stdout.contains("the first 200 rows of about "), "{}", shown.said());
     assert_eq!(lake.json(&["profile", "people"])["sampled"], false);
 
     let tables = lake.json(&["tables"]);
     let sampled: Vec<bool> =
         tables["tables"].as_array().unwrap().iter().map(|table| table["sampled"].is_object()).collect();
     assert_eq!(sampled, [true, true, false]);
-    let outside = lake.place.path().join("outside.csv");
-    fs::write(&outside, orders(100..350)).unwrap();
-    let outside = outside.to_str().unwrap();
+    lake.place.write("outside.csv", orders(100..350));
+    let outside = &lake.place.text("outside.csv");
     for arguments in [
         vec!["search", "order customer"],
         vec!["join", "orders", "--column", "customer"],

@@ -4,16 +4,10 @@
 
 use std::path::Path;
 
-use lakeward::{Lakeward, Place};
 use lakeward_core::text::NameParts;
 use serde_json::Value;
 
-use crate::commands::sample;
-
-fn lake() -> Lakeward {
-    let place = Place::new(&sample().join("lake"), Some(&sample().join("index"))).expect("the sample lake");
-    Lakeward::open_at(place).expect("an index")
-}
+use crate::place::sample;
 
 /// Shares of asks whose first answer, and one of whose first five, is a target.
 fn hits(asks: &[Value], answers: impl Fn(&str) -> Vec<(String, String)>) -> (f64, f64) {
@@ -33,7 +27,7 @@ fn hits(asks: &[Value], answers: impl Fn(&str) -> Vec<(String, String)>) -> (f64
 /// Measured: .82 and .96; column names alone .2 and .3 (`eval/search.md`).
 #[test]
 fn columns_are_found_by_what_they_hold() {
-    let lake = lake();
+    let lake = sample();
     let labels = std::fs::read_to_string(Path::new(crate::REPOSITORY).join("labels/columns.jsonl")).expect("labels");
     let asks: Vec<Value> = labels.lines().map(|line| serde_json::from_str(line).expect("an ask")).collect();
     let (first, five) = hits(&asks, |ask| {
@@ -60,7 +54,7 @@ fn columns_are_found_by_what_they_hold() {
 
 #[test]
 fn an_answer_says_what_matched_and_any_text_is_an_ask() {
-    let lake = lake();
+    let lake = sample();
     let found = lake.columns("Lisbon", 2).expect("columns");
     assert!(found.iter().all(|answer| answer.values == ["Lisbon"]), "{found:?}");
     assert!(found[0].reason.contains("has `Lisbon`"), "{}", found[0].reason);

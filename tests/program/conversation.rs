@@ -1,23 +1,18 @@
 //! Conversations about a catalogue: what is wanted is remembered, overridden, asked about and edited, and what is shown meets it.
 
-use std::fs;
-
 use lakeward::Lakeward;
-use lakeward::Place;
-use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
-use lakeward_core::monitor::Silent;
 use lakeward_core::role::Role;
-use lakeward_index::build::BuildOptions;
+
+use crate::place::{Folder, built, say};
 
 const PLACES: [&str; 4] = ["Leinster", "Munster", "Ulster", "Connacht"];
 const SUBJECTS: [&str; 3] = ["Farming", "Transport", "Health care"];
 const FREQUENCIES: [&str; 2] = ["Monthly", "Annual"];
 
 /// A catalogue of 24 records, one for each place, subject and frequency, without a file.
-fn catalogue() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("as the test made it");
+fn catalogue() -> (Folder, Lakeward) {
     let mut lines = String::new();
     for place in PLACES {
         for (subject, title) in SUBJECTS.iter().zip(["Cattle on farms", "Passengers of buses", "Beds in hospitals"]) {
@@ -31,23 +26,17 @@ fn catalogue() -> (tempfile::TempDir, Lakeward) {
             }
         }
     }
-    fs::write(folder.path().join("corpus.jsonl"), lines).expect("as the test made it");
-    let place = Place::new(folder.path(), None).expect("as the test made it");
-    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("as the test made it");
+    let folder = Folder::of(&[("corpus.jsonl", &lines)]);
+    let (lakeward, stats) = built(folder.path());
     assert_eq!(stats.records, 24, "{:?}", stats.problems);
     (folder, lakeward)
-}
-
-fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation {
-    let request = Request { text: text.into(), ..Request::default() };
-    lakeward.ask(session, &request).expect("as the test made it").0.into_inner()
 }
 
 fn shown(answer: &Recommendation) -> Vec<&str> {
     answer.tables.iter().map(|table| table.table.as_str()).collect()
 }
 
-fn wanted(session: &Session) -> Vec<(String, String, usize)> {
+fn demands_of(session: &Session) -> Vec<(String, String, usize)> {
     let known = session.demands.iter().filter(|demand| demand.role != Role::Topic);
     known.map(|demand| (demand.role.to_string(), demand.to_string(), demand.turn)).collect()
 }
@@ -62,11 +51,14 @@ fn a_record_is_found_step_by_step() {
     say(&lakeward, &mut session, "It has to be about Munster.");
     let third = say(&lakeward, &mut session, "I need monthly figures.");
     assert_eq!(shown(&third)[0], "mun-tra-mon");
-    assert_eq!(wanted(&session), [("place".into(), "Munster".into(), 2), ("frequency".into(), "Monthly".into(), 3)]);
+    assert_eq!(
+        demands_of(&session),
+        [("place".into(), "Munster".into(), 2), ("frequency".into(), "Monthly".into(), 3)]
+    );
     // What is said last counts, and the words of what it replaces are gone.
     let fourth = say(&lakeward, &mut session, "Sorry, scratch that. Ulster instead of Munster.");
     assert_eq!(shown(&fourth)[0], "uls-tra-mon");
-    assert_eq!(wanted(&session)[0], ("frequency".into(), "Monthly".into(), 3));
+    assert_eq!(demands_of(&session)[0], ("frequency".into(), "Monthly".into(), 3));
     let five = say(&lakeward, &mut session, "Show me the top 5");
     assert_eq!(five.tables.len(), 5);
     assert_eq!(shown(&five)[0], "uls-tra-mon");
@@ -99,7 +91,7 @@ fn what_is_said_last_holds_and_the_rest_is_said_to_go() {
     let gone: Vec<&str> = answer.signals.gone.iter().map(|gone| gone.said.as_str()).collect();
     assert_eq!(gone, ["Munster"]);
     say(&lakeward, &mut session, "undo that");
-    assert_eq!(wanted(&session), [("place".into(), "Munster".into(), 2)]);
+    assert_eq!(demands_of(&session), [("place".into(), "Munster".into(), 2)]);
 }
 
 #[test]
@@ -120,7 +112,7 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     let mut session = again.sessions().open("long").expect("as the test made it");
     let answer = say(&again, &mut session, "only current ones");
     assert_eq!(shown(&answer)[0], "con-tra-ann");
-    let demanded = wanted(&session);
+    let demanded = demands_of(&session);
     assert!(demanded.iter().any(|(role, said, _)| role == "place" && said == "Connacht"), "{demanded:?}");
     assert!(demanded.iter().any(|(role, said, _)| role == "frequency" && said == "Annual"), "{demanded:?}");
     let bytes = serde_json::to_vec(&(&session.demands, &session.retrievals)).expect("as the test made it").len();
@@ -170,12 +162,12 @@ fn turns_about_answers_search_nothing_or_show_others() {
         "{:?}",
         asked.notes
     );
-    let wanted_before = wanted(&session);
+    let wanted_before = demands_of(&session);
     let shown_before = session.listed();
     let refused = say(&lakeward, &mut session, "no, none of those");
     assert!(refused.tables.iter().all(|table| !shown_before.contains(&table.table)), "{refused:?}");
     assert!(refused.notes.iter().any(|note| note.starts_with("turned down")), "{:?}", refused.notes);
-    assert_eq!(wanted(&session), wanted_before);
+    assert_eq!(demands_of(&session), wanted_before);
 }
 
 #[test]

@@ -1,12 +1,8 @@
 //! Copies and editions: what is one, what only looks like one, which is current, and how searches show them.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
-use lakeward::{Lakeward, Place};
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
+use crate::place::Folder;
 
 /// Readings of stations on days `from..to` of `year`.
 fn readings(year: u32, days: std::ops::Range<u32>, parted_by: char) -> String {
@@ -21,32 +17,19 @@ fn readings(year: u32, days: std::ops::Range<u32>, parted_by: char) -> String {
     text
 }
 
-fn lake_of(folder: &Path, files: &[(&str, String)]) -> Lakeward {
-    for (name, text) in files {
-        let path = folder.join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
-    }
-    let place = Place::new(folder, None).expect("a folder");
-    Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index").0
-}
-
 #[test]
 fn copies_and_editions_stand_under_the_current_table() {
-    let folder = tempfile::tempdir().expect("a folder");
     let half = readings(2020, 0..60, ',');
     let mut reordered: Vec<&str> = half.lines().collect();
     reordered[1..].reverse();
-    let lake = lake_of(
-        folder.path(),
-        &[
-            ("rain/rain_v1.csv", readings(2020, 0..60, ',')),
-            ("rain/rain_v2.csv", readings(2020, 0..90, ',')),
-            ("backup/rain.csv", readings(2020, 0..90, ';')),
-            ("export.csv", reordered.join("\n")),
-            ("prices.csv", "item,price\nrye,2.5\nwheat,1.9\n".into()),
-        ],
-    );
+    let folder = Folder::of(&[
+        ("rain/rain_v1.csv", &half),
+        ("rain/rain_v2.csv", &readings(2020, 0..90, ',')),
+        ("backup/rain.csv", &readings(2020, 0..90, ';')),
+        ("export.csv", &reordered.join("\n")),
+        ("prices.csv", "item,price\nrye,2.5\nwheat,1.9\n"),
+    ]);
+    let lake = folder.lake();
     let groups = lake.copies(None).expect("groups");
     assert_eq!(groups.len(), 1, "{groups:?}");
     assert_eq!(groups[0].current, "rain/rain_v2", "its name has a version: {groups:?}");
@@ -68,7 +51,6 @@ fn copies_and_editions_stand_under_the_current_table() {
 
 #[test]
 fn tables_that_look_alike_are_no_copies() {
-    let folder = tempfile::tempdir().expect("a folder");
     let survey = |seed: u32| {
         let rows = (0..80).map(|row| {
             let answer = ["yes", "no"][((row * seed) % 7 % 2) as usize];
@@ -80,18 +62,16 @@ fn tables_that_look_alike_are_no_copies() {
         let rows = ["Chad", "Italy", "Norway", "Peru", "Spain", "Togo", "Yemen"].iter().zip(1..);
         format!("country,rate\n{}", rows.map(|(c, n)| format!("{c},{}\n", f64::from(n) * factor)).collect::<String>())
     };
-    let lake = lake_of(
-        folder.path(),
-        &[
-            ("rain_2019.csv", readings(2019, 0..60, ',')),
-            ("rain_2020.csv", readings(2020, 0..60, ',')),
-            ("rain_2021.csv", readings(2021, 0..60, ',')),
-            ("survey_a.csv", survey(3)),
-            ("survey_b.csv", survey(5)),
-            ("births.csv", by_country(1.37)),
-            ("deaths.csv", by_country(0.91)),
-        ],
-    );
+    let folder = Folder::of(&[
+        ("rain_2019.csv", &readings(2019, 0..60, ',')),
+        ("rain_2020.csv", &readings(2020, 0..60, ',')),
+        ("rain_2021.csv", &readings(2021, 0..60, ',')),
+        ("survey_a.csv", &survey(3)),
+        ("survey_b.csv", &survey(5)),
+        ("births.csv", &by_country(1.37)),
+        ("deaths.csv", &by_country(0.91)),
+    ]);
+    let lake = folder.lake();
     assert_eq!(lake.copies(None).expect("groups"), []);
     let answers = lake.search("rain millimetres station day", 7).expect("answers");
     assert!(answers.iter().filter(|answer| answer.table.starts_with("rain_")).count() == 3, "{answers:?}");

@@ -1,46 +1,37 @@
 //! Nothing is wrong and silent: rows without a value, things that no table has, years of a table in parts, files that were skipped,
 //! keys that are too few.
 
-use std::fs;
-
-use lakeward::{Lakeward, Place};
-use lakeward_agent::Request;
+use lakeward::Lakeward;
 use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::Session;
-use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Comparison, Condition, Expression, Plan, Step, Value};
 use lakeward_core::request::{Demand, Input};
 use lakeward_core::role::Role;
-use lakeward_index::build::BuildOptions;
 use lakeward_operate::{Limits, PreviewLimits, plan_preview};
 
-fn lake() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("a folder");
+use crate::place::{Folder, built, say};
+
+fn lake() -> (Folder, Lakeward) {
+    let folder = Folder::of(&[("torn.parquet", "PAR1 no footer")]);
     let mut hives = String::from("hive,apiary,honey_kg,queen_marked\n");
     for hive in 1..=18 {
         let apiary = ["Orchard", "Heath", ""][hive % 3];
         hives.push_str(&format!("H{hive},{apiary},{},{}\n", 3 * hive % 14, ["yes", "no"][hive % 2]));
     }
-    fs::write(folder.path().join("hives.csv"), hives).expect("a file");
+    folder.write("hives.csv", hives);
     for year in [2020, 2021] {
-        let part = folder.path().join(format!("swarms/year={year}"));
-        fs::create_dir_all(&part).expect("a folder");
         let rows: String = (1..40)
             .map(|day| format!("{}-05-{:02},{},{}\n", year, day % 28 + 1, ["Orchard", "Heath"][day % 2], day % 9 + 1))
             .collect();
-        fs::write(part.join("part.csv"), format!("caught,apiary,bees_kg\n{rows}")).expect("a file");
+        folder.write(&format!("swarms/year={year}/part.csv"), format!("caught,apiary,bees_kg\n{rows}"));
     }
-    fs::write(folder.path().join("torn.parquet"), b"PAR1 no footer").expect("a file");
-    let place = Place::new(folder.path(), None).expect("a place");
-    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let (lakeward, stats) = built(folder.path());
     assert_eq!((stats.tables, stats.skipped.len()), (2, 1), "{:?}", stats.skipped);
     (folder, lakeward)
 }
 
 fn first(lakeward: &Lakeward, session: &mut Session, text: &str) -> RankedOperation {
-    let request = Request { text: text.into(), ..Request::default() };
-    let answer = lakeward.ask(session, &request).expect("an answer").0.into_inner();
-    answer.operations.into_iter().next().expect("an operation")
+    say(lakeward, session, text).operations.into_iter().next().expect("an operation")
 }
 
 fn on(lakeward: &Lakeward, table: &str) -> Session {
@@ -55,7 +46,7 @@ fn doubts(operation: &RankedOperation) -> String {
 }
 
 #[test]
-fn rows_without_a_value_are_told_of() {
+fn rows_without_a_value_are_reported() {
     let (_folder, lakeward) = lake();
     let context = lakeward::functions::context(&lakeward, Limits::default()).expect("a context");
     let apiary = || Expression::column("apiary");

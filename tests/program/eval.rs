@@ -1,10 +1,10 @@
 //! `lakeward eval` on tiny made-up benchmarks of every layout, whole runs through the program; and on folders that mean ill.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::place::{Folder, Run, lakeward};
 
 const CITIES: &str = "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\nKyiv,Ukraine,2952301\n\
                       Riga,Latvia,605273\nBonn,Germany,335975\nLima,Peru,10092000\nCairo,Egypt,10107125\n";
@@ -15,78 +15,33 @@ const MORE_CITIES: &str = "town,country,inhabitants\nParis,France,2102650\nMadri
 const HEIGHTS: &str = "mountain,height_m\nEiger,3967\nTriglav,2864\nMusala,2925\nGaldhøpiggen,2469\nMont Blanc,4806\n";
 const QUERY: &str = "place,visitors\nOslo,12\nBern,14\nRome,90\nKyiv,8\nRiga,5\n";
 
-/// A folder with files.
-struct Place {
-    place: tempfile::TempDir,
-}
-
-/// What a run of the program came to.
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Run {
-    fn report(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
-    }
-}
-
-impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let place = Self { place: tempfile::tempdir().expect("a folder") };
-        files.iter().for_each(|(name, text)| place.write(name, text.as_bytes()));
-        place
+impl Folder {
+    /// `lakeward eval` of the folder `bench` in it.
+    pub fn eval(&self, arguments: &[&str]) -> Run {
+        Run::of(lakeward(["eval", "bench", "-q"]).args(arguments).current_dir(self.path()))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, bytes).expect("a file");
-    }
-
-    /// `lakeward eval` of the folder `bench`.
-    fn eval(&self, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_lakeward"))
-            .current_dir(self.place.path())
-            .args(["eval", "bench", "-q"])
-            .args(arguments)
-            .output()
-            .expect("the program");
-        Run {
-            code: output.status.code().expect("a code"),
-            stdout: String::from_utf8(output.stdout).expect("text"),
-            stderr: String::from_utf8(output.stderr).expect("text"),
-        }
-    }
-
-    fn report(&self, arguments: &[&str]) -> Value {
-        let run = self.eval(&[arguments, &["--json"]].concat());
-        assert_eq!(run.code, 0, "{} {}", run.stdout, run.stderr);
-        run.report()
+    pub fn report(&self, arguments: &[&str]) -> Value {
+        self.eval(&[arguments, &["--json"]].concat()).succeeded().json()
     }
 
     /// The run fails as a mistake of the user and says all of `said`.
-    fn refuses(&self, arguments: &[&str], said: &[&str]) {
+    pub fn refuses(&self, arguments: &[&str], said: &[&str]) {
         let run = self.eval(arguments);
-        assert_eq!(run.code, 2, "{} {}", run.stdout, run.stderr);
-        assert!(run.stdout.is_empty(), "{}", run.stdout);
-        for said in said {
-            assert!(run.stderr.contains(said), "`{said}` is not in: {}", run.stderr);
-        }
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
+        said.iter().for_each(|said| assert!(run.stderr.contains(said), "`{said}` is not in: {}", run.stderr));
     }
 }
 
-/// A system's figures for a group.
-fn group<'a>(report: &'a Value, system: &str, task: &str, name: &str) -> &'a Value {
+/// The system of a report that has this name.
+pub fn system<'a>(report: &'a Value, name: &str) -> &'a Value {
     let systems = report["systems"].as_array().expect("systems");
-    let system = systems.iter().find(|own| own["system"] == system).unwrap_or_else(|| panic!("no {system}: {report}"));
-    let mut groups = system["groups"].as_array().expect("groups").iter();
+    systems.iter().find(|own| own["system"] == name).unwrap_or_else(|| panic!("no {name}: {report}"))
+}
+
+/// A system's figures for a group.
+fn group<'a>(report: &'a Value, name_of_system: &str, task: &str, name: &str) -> &'a Value {
+    let mut groups = system(report, name_of_system)["groups"].as_array().expect("groups").iter();
     groups.find(|group| group["task"] == task && group["group"] == name).unwrap_or_else(|| panic!("no {task} {name}"))
 }
 
@@ -110,8 +65,8 @@ const QUERIES: &str = r#"{"id":"j1","task":"join","table":"queries/q.csv","colum
 const QRELS: &str = "j1 0 geo/mayors 2\nj1 0 cities 1\nj1 0 heights 0\nu1 0 cities 1\ns1 0 heights 1\nd1 0 geo/mayors 1\nx9 0 cities 1\n\
                      s1 0 gone 0\n";
 
-fn trec() -> Place {
-    Place::new(&[
+fn trec() -> Folder {
+    Folder::of(&[
         ("bench/queries.jsonl", QUERIES),
         ("bench/qrels.txt", QRELS),
         ("bench/unjudged.txt", "u1 more\n"),
@@ -158,7 +113,7 @@ fn a_benchmark_is_asked_scored_and_told() {
 fn a_run_written_is_scored_the_same_when_it_is_read() {
     let place = trec();
     let report = place.report(&["--run-out", "ours.run", "--task", "join", "--task", "union", "--task", "search"]);
-    let text = fs::read_to_string(place.path("ours.run")).expect("a run");
+    let text = fs::read_to_string(place.at("ours.run")).expect("a run");
     assert!(text.lines().all(|line| line.split(' ').count() == 6 && line.ends_with(" lakeward")), "{text}");
     let again = place.report(&["--run-in", "ours.run", "--task", "join", "--task", "union", "--task", "search"]);
     for task in [("join", "ours"), ("union", ""), ("search", "keyword")] {
@@ -175,27 +130,16 @@ fn a_run_written_is_scored_the_same_when_it_is_read() {
 #[test]
 fn baselines_and_ablations_stand_beside_ours() {
     let place = trec();
-    let run = place.eval(&[
-        "--compare",
-        "--system",
-        "lakeward",
-        "--system",
-        "ablations",
-        "--report",
-        "out",
-        "--task",
-        "join",
-    ]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
+    let systems = ["--system", "lakeward", "--system", "ablations"];
+    let run = place.eval(&[&["--compare", "--report", "out", "--task", "join"], &systems[..]].concat()).succeeded();
     for said in ["IDEAL", "bm25", "containment", "lakeward-no-join-rarity", "95% interval", "peak memory"] {
         assert!(run.stdout.contains(said), "`{said}` is not in: {}", run.stdout);
     }
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 121), "{}", run.stdout);
-    let report: Value =
-        serde_json::from_slice(&fs::read(place.path("out/report.json")).expect("a file")).expect("JSON");
+    let report: Value = serde_json::from_slice(&fs::read(place.at("out/report.json")).expect("a file")).expect("JSON");
     assert_eq!(report["comparisons"][0]["system"], "lakeward");
     assert!(!report["comparisons"][0]["against"].as_str().expect("a name").starts_with("lakeward"));
-    let markdown = fs::read_to_string(place.path("out/report.md")).expect("a file");
+    let markdown = fs::read_to_string(place.at("out/report.md")).expect("a file");
     assert!(markdown.contains("| lakeward |"), "{markdown}");
     place.refuses(&["--system", "bm52"], &["`bm25`"]);
     place.refuses(&["--system", "lakeward-no-join-rareness"], &["`lakeward-no-join-rarity`"]);
@@ -217,7 +161,7 @@ fn every_query_can_be_shown_and_failures_are_counted() {
         run.stdout
     );
     assert!(run.stdout.contains("no column `no such column`"), "{}", run.stdout);
-    let report = place.eval(&["--task", "join", "--json", "--per-query"]).report();
+    let report = place.eval(&["--task", "join", "--json", "--per-query"]).json();
     let failed = group(&report, "lakeward", "join", "ours");
     assert_eq!((&failed["failed"], ndcg(failed)), (&Value::from(1), 0.0));
     assert_eq!(report["systems"][0]["rows"].as_array().expect("rows").len(), 2);
@@ -244,7 +188,7 @@ fn forms_hide_titles_and_headers() {
 
 #[test]
 fn records_can_be_the_documents_and_a_lake_can_lie_elsewhere() {
-    let place = Place::new(&[
+    let place = Folder::of(&[
         (
             "bench/corpus.jsonl",
             "{\"id\":\"r1\",\"title\":\"Road traffic accidents\"}\n{\"id\":\"r2\",\"title\":\"Bird counts\"}\n",
@@ -254,7 +198,7 @@ fn records_can_be_the_documents_and_a_lake_can_lie_elsewhere() {
     ]);
     assert_eq!(group(&place.report(&[]), "lakeward", "search", "")["raw"]["reciprocal_rank"], 1.0);
     place.refuses(&["--form", "masked"], &["records are all there is"]);
-    fs::remove_file(place.path("bench/corpus.jsonl")).expect("gone");
+    fs::remove_file(place.at("bench/corpus.jsonl")).expect("gone");
     place.write("bench/benchmark.json", b"{\"version\":1,\"lake\":\"../tables\"}");
     place.refuses(&[], &["names no folder"]);
     place.write("tables/r1.csv", HEIGHTS.as_bytes());
@@ -268,7 +212,7 @@ fn records_can_be_the_documents_and_a_lake_can_lie_elsewhere() {
 
 #[test]
 fn lakebench_is_read_as_it_is_published() {
-    let place = Place::new(&[
+    let place = Folder::of(&[
         (
             "bench/webtable_join_query.csv",
             "query_table,query_column\nquery_table,query_column\nq.csv,place\ncities.csv,town\n",
@@ -317,7 +261,7 @@ fn lakebench_is_read_as_it_is_published() {
 
 #[test]
 fn lakebench_one_folder_deeper_is_pointed_at() {
-    let place = Place::new(&[
+    let place = Folder::of(&[
         ("bench/join/webtable_join_ground_truth.csv", "query_table,candidate_table\na.csv,b.csv\n"),
         ("bench/join/tables/a.csv", CITIES),
     ]);
@@ -326,7 +270,7 @@ fn lakebench_one_folder_deeper_is_pointed_at() {
 
 #[test]
 fn pairs_beside_query_and_datalake_are_read() {
-    let place = Place::new(&[
+    let place = Folder::of(&[
         (
             "bench/groundtruth.csv",
             "query_table,data_lake_table,manual_unionable\nu.csv,more.csv,1\nu.csv,cities.csv,True\nu.csv,heights.csv,0\n",
@@ -345,7 +289,7 @@ fn pairs_beside_query_and_datalake_are_read() {
 
 #[test]
 fn requests_and_dialogues_are_scored_by_their_labels() {
-    let place = Place::new(&[
+    let place = Folder::of(&[
         (
             "bench/requests.jsonl",
             "{\"id\":\"r1\",\"text\":\"How many accidents were there per district, in total?\",\"operation\":\"Aggregate\",\"intention\":\"Summarization\"}\n\
@@ -380,7 +324,7 @@ fn folders_that_mean_ill_open_nothing_outside() {
     }
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink(place.path("secret.csv"), place.path("bench/queries/link.csv")).expect("a link");
+        std::os::unix::fs::symlink(place.at("secret.csv"), place.at("bench/queries/link.csv")).expect("a link");
         place.write("bench/queries.jsonl", line("queries/link.csv").as_bytes());
         place.refuses(&[], &["leads out of the benchmark's folder"]);
     }
@@ -405,15 +349,15 @@ fn folders_that_mean_ill_open_nothing_outside() {
         place.write("bench/qrels.txt", qrels.as_bytes());
         place.refuses(&[], &[said, "qrels.txt"]);
     }
-    let empty = Place::new(&[("bench/readme.txt", "nothing")]);
+    let empty = Folder::of(&[("bench/readme.txt", "nothing")]);
     empty.refuses(&[], &["no known benchmark layout", "queries.jsonl", "ground_truth"]);
 }
 
 #[test]
-fn packed_files_are_read_and_a_broken_pack_is_told() {
+fn packed_files_are_read_and_a_broken_pack_is_reported() {
     let place = trec();
-    fs::remove_file(place.path("bench/queries.jsonl")).expect("gone");
-    place.write("bench/queries.jsonl.zst", &zstd::encode_all(QUERIES.as_bytes(), 1).expect("packed"));
+    fs::remove_file(place.at("bench/queries.jsonl")).expect("gone");
+    place.write("bench/queries.jsonl.zst", zstd::encode_all(QUERIES.as_bytes(), 1).expect("packed"));
     assert_eq!(place.report(&["--task", "join"])["queries"], 5);
     place.write("bench/queries.jsonl.zst", b"no zstd at all");
     let run = place.eval(&[]);
@@ -431,7 +375,7 @@ fn acts_over_a_catalogue_are_scored() {
     let corpus = r#"{"id": "r1", "title": "Passenger bus statistics, monthly", "geography": {"n": 1, "members": ["Canada"]}}
 {"id": "r2", "title": "Urban transit revenue", "geography": {"n": 1, "members": ["Ontario"]}}"#;
     let acts = [act("a1", "thanks, lovely weather today", "small_talk"), act("a2", "undo that", "undo")].join("\n");
-    let place = Place::new(&[("bench/acts.jsonl", &acts), ("records/corpus.jsonl", corpus)]);
+    let place = Folder::of(&[("bench/acts.jsonl", &acts), ("records/corpus.jsonl", corpus)]);
     place.write("records/queries.jsonl", br#"{"id": "q", "task": "search", "text": "bus"}"#);
     place.write("records/qrels.txt", b"q 0 r1 1");
 

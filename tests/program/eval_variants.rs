@@ -2,10 +2,11 @@
 //! values worked out by hand, failures, identical runs, and subsets of records.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::eval::system;
+use crate::place::Folder;
 
 /// Id, title, description, tags.
 const RECORDS: [(&str, &str, &str, &str); 12] = [
@@ -34,78 +35,27 @@ const QRELS: &str =
 const VARIANTS: [&str; 7] =
     ["v1-words", "v2-meaning", "v3-fusion", "v4-agent", "v5-agent-questions", "v6-agents", "v7-agents-questions"];
 
-struct Bench {
-    place: tempfile::TempDir,
-}
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let bench = Self { place: tempfile::tempdir().expect("a folder") };
-        let records = RECORDS.map(|(id, title, description, tags)| {
-            let tags: Vec<&str> = tags.split_whitespace().collect();
-            serde_json::json!({"id": id, "title": title, "description": description, "tags": tags}).to_string() + "\n"
-        });
-        bench.write("bench/corpus.jsonl", &records.concat());
-        let queries = QUERIES.map(|(id, style, text)| {
-            serde_json::json!({"id": id, "task": "search", "style": style, "text": text}).to_string() + "\n"
-        });
-        bench.write("bench/queries.jsonl", &queries.concat());
-        bench.write("bench/qrels.txt", QRELS);
-        bench
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
-    }
-
-    fn eval(&self, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_lakeward"))
-            .current_dir(self.place.path())
-            .args(["eval", "bench", "-q"])
-            .args(arguments)
-            .env_remove("LAKEWARD_LLM_MODEL")
-            .output()
-            .expect("the program");
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        Run { code: output.status.code().expect("a code"), stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
-
-    fn report(&self, arguments: &[&str]) -> Value {
-        let run = self.eval(&[arguments, &["--json"]].concat());
-        assert_eq!(run.code, 0, "{} {}", run.stdout, run.stderr);
-        serde_json::from_str(&run.stdout).expect("JSON")
-    }
-
-    fn refuses(&self, arguments: &[&str], said: &[&str]) {
-        let run = self.eval(arguments);
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
-        said.iter().for_each(|said| assert!(run.stderr.contains(said), "`{said}` is not in: {}", run.stderr));
-    }
+fn benchmark() -> Folder {
+    let records = RECORDS.map(|(id, title, description, tags)| {
+        let tags: Vec<&str> = tags.split_whitespace().collect();
+        json!({"id": id, "title": title, "description": description, "tags": tags}).to_string() + "\n"
+    });
+    let queries = QUERIES
+        .map(|(id, style, text)| json!({"id": id, "task": "search", "style": style, "text": text}).to_string() + "\n");
+    Folder::of(&[
+        ("bench/corpus.jsonl", &records.concat()),
+        ("bench/queries.jsonl", &queries.concat()),
+        ("bench/qrels.txt", QRELS),
+    ])
 }
 
 /// The groups of a system.
-fn groups<'a>(report: &'a Value, system: &str) -> &'a Vec<Value> {
-    let systems = report["systems"].as_array().expect("systems");
-    let found = systems.iter().find(|own| own["system"] == system).unwrap_or_else(|| panic!("no {system}: {report}"));
-    found["groups"].as_array().expect("groups")
+fn groups<'a>(report: &'a Value, name: &str) -> &'a Vec<Value> {
+    system(report, name)["groups"].as_array().expect("groups")
 }
 
-fn rankings(report: &Value, system: &str) -> Vec<(String, Vec<String>)> {
-    let systems = report["systems"].as_array().expect("systems");
-    let found = systems.iter().find(|own| own["system"] == system).expect("the system");
-    let rows = found["rows"].as_array().expect("rows");
+fn rankings(report: &Value, name: &str) -> Vec<(String, Vec<String>)> {
+    let rows = system(report, name)["rows"].as_array().expect("rows");
     let ids = |row: &Value| {
         let pairs = row["ranking"].as_array().cloned().unwrap_or_default();
         pairs.iter().map(|pair| pair[0].as_str().expect("an id").to_string()).collect()
@@ -115,14 +65,10 @@ fn rankings(report: &Value, system: &str) -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn every_variant_runs_and_is_accounted_for() {
-    let bench = Bench::new();
+    let bench = benchmark();
     let report = bench.report(&["--variant", "all", "--runs", "5", "--per-query"]);
-    let names: Vec<&str> = report["systems"]
-        .as_array()
-        .expect("systems")
-        .iter()
-        .map(|own| own["system"].as_str().expect("a name"))
-        .collect();
+    let systems = report["systems"].as_array().expect("systems").iter();
+    let names: Vec<&str> = systems.map(|own| own["system"].as_str().expect("a name")).collect();
     assert_eq!(names[..7], VARIANTS);
     assert_eq!(names[7], "lakeward", "a plain search stands beside them");
     assert_eq!(report["variants"]["runs"], 5);
@@ -162,7 +108,7 @@ fn every_variant_runs_and_is_accounted_for() {
 
 #[test]
 fn measures_are_those_worked_out_by_hand() {
-    let bench = Bench::new();
+    let bench = benchmark();
     let report = bench.report(&["--variant", "V1", "--per-query"]);
     for ((_, ranking), row) in
         rankings(&report, "v1-words").iter().zip(report["systems"][0]["rows"].as_array().expect("rows"))
@@ -191,8 +137,8 @@ fn measures_are_those_worked_out_by_hand() {
                 ("reciprocal_rank", relevant.first().map_or(0.0, |place| 1.0 / (place + 1) as f64)),
             ];
             for (measure, value) in expected {
-                let told = row["scores"]["raw"]["at"][k.to_string()][measure].as_f64().expect("a figure");
-                assert!((told - value).abs() < 1e-9, "{query} {measure}@{k}: {told} and not {value}");
+                let reported = row["scores"]["raw"]["at"][k.to_string()][measure].as_f64().expect("a figure");
+                assert!((reported - value).abs() < 1e-9, "{query} {measure}@{k}: {reported} and not {value}");
             }
         }
     }
@@ -200,7 +146,7 @@ fn measures_are_those_worked_out_by_hand() {
 
 #[test]
 fn a_component_that_fails_costs_itself_and_the_rest_answers() {
-    let bench = Bench::new();
+    let bench = benchmark();
     let report = bench.report(&["--variant", "all", "--faults"]);
     for (name, failing) in VARIANTS.iter().zip([1usize, 1, 2, 5, 6, 5, 6]) {
         for group in groups(&report, name) {
@@ -218,19 +164,19 @@ fn a_component_that_fails_costs_itself_and_the_rest_answers() {
             }
         }
     }
-    let run = bench.eval(&["--variant", "v3", "--variant", "V7", "--faults", "--runs", "2", "--report", "out"]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
+    let arguments = ["--variant", "v3", "--variant", "V7", "--faults", "--runs", "2", "--report", "out"];
+    let run = bench.eval(&arguments).succeeded();
     for said in ["nDCG@20", "MRR@5", "rounds", "reranker", "sourced"] {
         assert!(run.stdout.contains(said), "`{said}` is not in: {}", run.stdout);
     }
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
-    let markdown = fs::read_to_string(bench.path("out/report.md")).expect("a file");
+    let markdown = fs::read_to_string(bench.at("out/report.md")).expect("a file");
     assert!(markdown.contains("| v7-agents-questions | reranker |"), "{markdown}");
 }
 
 #[test]
 fn the_uses_of_questions_can_be_chosen_and_kept() {
-    let bench = Bench::new();
+    let bench = benchmark();
     for how in ["concatenated", "dedicated", "beside"] {
         let arguments = ["--variant", "v5", "--questions", how, "--keep-index", "kept", "--per-query"];
         let first = bench.report(&arguments);
@@ -243,12 +189,12 @@ fn the_uses_of_questions_can_be_chosen_and_kept() {
         groups(&report, "v5-agent-questions")[0]["work"]["tool_calls"].as_f64().expect("a figure")
     };
     assert!(searches("beside") > searches("dedicated"));
-    assert!(bench.path("kept/pseudo_queries.jsonl").is_file());
+    assert!(bench.at("kept/pseudo_queries.jsonl").is_file());
 }
 
 #[test]
 fn a_subset_keeps_what_it_says() {
-    let bench = Bench::new();
+    let bench = benchmark();
     let taken = |arguments: &[&str]| bench.report(&[&["--variant", "v1", "--per-query"], arguments].concat());
     let report = taken(&["--records", "6", "--seed", "3"]);
     let subset = &report["subset"];
@@ -270,9 +216,9 @@ fn a_subset_keeps_what_it_says() {
     let all = taken(&["--records", "500"]);
     assert_eq!((&all["subset"]["records"], &all["subset"]["queries_left_out"]), (&12.into(), &0.into()));
     // The order of the file draws nothing.
-    let corpus = fs::read_to_string(bench.path("bench/corpus.jsonl")).expect("a file");
+    let corpus = fs::read_to_string(bench.at("bench/corpus.jsonl")).expect("a file");
     let reversed: Vec<&str> = corpus.lines().rev().collect();
-    bench.write("bench/corpus.jsonl", &(reversed.join("\n") + "\n"));
+    bench.write("bench/corpus.jsonl", reversed.join("\n") + "\n");
     let again = taken(&["--records", "6", "--seed", "3"]);
     assert_eq!(rankings(&again, "v1-words").len(), queries as usize);
     assert_eq!(&again["subset"], subset);
@@ -281,7 +227,7 @@ fn a_subset_keeps_what_it_says() {
 
 #[test]
 fn what_cannot_be_is_said_with_what_can() {
-    let bench = Bench::new();
+    let bench = benchmark();
     bench.refuses(&["--variant", "v3-fusoin"], &["`v3-fusion`"]);
     bench.refuses(&["--variant", "V8"], &["`V1` to `V7`"]);
     bench.refuses(&["--variant", "masked"], &["--form masked"]);

@@ -2,7 +2,7 @@
 //! text; and the benchmark, where there is one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lakeward_core::monitor::Silent;
@@ -12,6 +12,9 @@ use lakeward_tasks::papers::extract::run::{ExtractOptions, ExtractStats, extract
 use lakeward_tasks::papers::extract::{KnownDatasets, KnownRecord, extract, gate};
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
 use lakeward_tasks::papers::{AddOptions, Document, PdfReader, Store};
+
+use crate::benchmark::bench;
+use crate::place::Folder;
 
 const LANES: &str = r#"{"id": "lanes", "title": "RoadNet: Lane Detection and Sign Classification from One Camera", "year": 2021,
  "abstract": "We propose RoadNet, a network for lane detection and traffic sign classification. It needs one camera.",
@@ -24,33 +27,24 @@ const POEM: &str = r#"{"id": "essay", "title": "On the Weather of the Lakes", "s
   {"heading": "Morning", "text": "The lake was calm. Nobody rowed."}, {"heading": "Evening", "text": "It rained."}]}"#;
 
 struct Place {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Place {
     fn with(lines: &[&str]) -> Self {
-        let place = Self { folder: tempfile::tempdir().expect("a folder") };
-        fs::create_dir(place.documents()).expect("a folder");
-        place.write("papers.jsonl", &lines.iter().map(|line| line.replace('\n', " ") + "\n").collect::<String>());
-        place.add();
+        let place = Self { folder: Folder::of(&[]) };
+        place.add("papers.jsonl", &lines.iter().map(|line| line.replace('\n', " ") + "\n").collect::<String>());
         place
     }
 
-    fn documents(&self) -> PathBuf {
-        self.folder.path().join("documents")
-    }
-
     fn index(&self) -> PathBuf {
-        self.folder.path().join("index")
+        self.folder.at("index")
     }
 
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.documents().join(name), text).expect("a file");
-    }
-
-    fn add(&self) {
+    fn add(&self, name: &str, text: &str) {
+        self.folder.write(&format!("documents/{name}"), text);
         let options = AddOptions { again: false, pdf: PdfReader::of_this_program() };
-        add(&self.index(), &[self.documents()], &options, &Silent).expect("a run");
+        add(&self.index(), &[self.folder.at("documents")], &options, &Silent).expect("a run");
     }
 
     fn document(&self, id: &str) -> Document {
@@ -159,8 +153,7 @@ fn a_second_run_looks_only_at_what_is_new() {
     assert_eq!((second.extracted, second.unchanged), (0, 2));
     assert_eq!(fs::read(path_of(&place.index())).expect("the file"), bytes);
 
-    place.write("more.jsonl", &LANES.replace("lanes\"", "roads\"").replace("RoadNet", "StreetNet").replace('\n', " "));
-    place.add();
+    place.add("more.jsonl", &LANES.replace("lanes\"", "roads\"").replace("RoadNet", "StreetNet").replace('\n', " "));
     let third = place.extract(&roads());
     assert_eq!((third.documents, third.extracted, third.unchanged), (3, 1, 2));
     let kept = read_extractions(&path_of(&place.index())).expect("what the graph reads");
@@ -214,16 +207,7 @@ fn hostile_text_ends_in_time_and_within_bounds() {
 
 #[test]
 fn data_sets_of_the_benchmark_are_found() {
-    let Some(bench) = std::env::var_os("LAKEWARD_BENCH") else {
-        println!("skipped: LAKEWARD_BENCH names no folder");
-        return;
-    };
-    let bench = Path::new(&bench);
-    let (papers, names) = (bench.join("scirex"), bench.join("datafinder"));
-    if !papers.is_dir() || !names.is_dir() {
-        println!("skipped: {} has no papers with gold", bench.display());
-        return;
-    }
+    let (Some(papers), Some(names)) = (bench("scirex"), bench("datafinder")) else { return };
     let scores = score(&papers, Some(&names), None).expect("scores");
     println!("{scores:#?}");
     // The list of known names alone, found literally, scores .233.

@@ -2,33 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::util::pretty::pretty_format_batches;
 use datafusion::execution::context::SessionContext;
 use lakeward::Lakeward;
-use lakeward::Place;
 use lakeward::functions::{self, TableCall};
 use lakeward_core::Error;
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
 use lakeward_operate::LakeFault;
-use tempfile::TempDir;
 
-fn indexed(lake: &Path) -> (Lakeward, TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = Place::new(lake, Some(folder.path())).expect("a place");
-    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("a build");
-    (lakeward, folder)
-}
-
-/// The sample lake, indexed once.
-fn sample() -> &'static Lakeward {
-    static LAKE: OnceLock<(Lakeward, TempDir)> = OnceLock::new();
-    let (lakeward, _) = LAKE.get_or_init(|| indexed(&Path::new(crate::REPOSITORY).join("lake")));
-    lakeward
-}
+use crate::place::{Folder, sample};
 
 fn session(lakeward: &Lakeward) -> SessionContext {
     let session = SessionContext::new_with_config(
@@ -105,7 +89,7 @@ async fn table_functions_answer_and_explain_searches_nothing() {
 }
 
 #[tokio::test]
-async fn unknown_names_are_told_with_the_nearest_and_as_errors_of_the_lake() {
+async fn unknown_names_are_reported_with_the_nearest_and_as_errors_of_the_lake() {
     let session = session(sample());
     let error = ask(&session, "SELECT * FROM lake.us.stetes").await.expect_err("no such table");
     let text = error.to_string();
@@ -124,19 +108,19 @@ async fn unknown_names_are_told_with_the_nearest_and_as_errors_of_the_lake() {
 
 #[tokio::test]
 async fn a_table_removed_since_indexing_says_what_to_do() {
-    let lake = tempfile::tempdir().expect("a folder");
+    let folder = Folder::of(&[]);
     let from = Path::new(crate::REPOSITORY).join("lake");
-    for file in ["us/states.csv", "transport/airports_world.parquet"] {
-        let to = lake.path().join(Path::new(file).file_name().expect("a name"));
-        fs::copy(from.join(file), to).expect("a copy");
+    for (file, to) in [("us/states.csv", "states.csv"), ("transport/airports_world.parquet", "airports_world.parquet")]
+    {
+        folder.write(to, fs::read(from.join(file)).expect("a file"));
     }
-    let (lakeward, _folder) = indexed(lake.path());
+    let lakeward = folder.lake();
     let session = session(&lakeward);
     assert!(answer(&session, "SELECT count(*) FROM lake.lake.states").await.contains("51"));
     // Planned while the file was there.
     let planned = session.sql("SELECT count(*) FROM lake_unionable('states')").await.expect("a plan");
     for file in ["states.csv", "airports_world.parquet"] {
-        fs::remove_file(lake.path().join(file)).expect("a file");
+        fs::remove_file(folder.at(file)).expect("a file");
     }
     let error = planned.collect().await.expect_err("removed").to_string();
     assert!(error.contains("run `lakeward index` again"), "{error}");
@@ -157,14 +141,12 @@ async fn a_table_removed_since_indexing_says_what_to_do() {
 
 #[tokio::test]
 async fn a_changed_file_is_read_anew_for_a_search() {
-    let lake = tempfile::tempdir().expect("a folder");
-    fs::write(lake.path().join("a.csv"), "k,v\nred,1\ngreen,2\nblue,3\n").expect("a file");
-    fs::write(lake.path().join("b.csv"), "colour,w\nred,1\ngreen,2\nblue,3\nblack,4\n").expect("a file");
-    let (lakeward, _folder) = indexed(lake.path());
-    let session = session(&lakeward);
+    let (a, b) = ("k,v\nred,1\ngreen,2\nblue,3\n", "colour,w\nred,1\ngreen,2\nblue,3\nblack,4\n");
+    let folder = Folder::of(&[("a.csv", a), ("b.csv", b)]);
+    let session = session(&folder.lake());
     let containment = "SELECT round(containment, 2) AS c FROM lake_joinable('a', 'k', 1)";
     assert!(answer(&session, containment).await.contains("1.0"));
-    fs::write(lake.path().join("a.csv"), "k,v\nred,1\nwhite,2\ngrey,3\nteal,4\n").expect("a file");
+    folder.write("a.csv", "k,v\nred,1\nwhite,2\ngrey,3\nteal,4\n");
     assert!(answer(&session, containment).await.contains("0.25"));
 }
 

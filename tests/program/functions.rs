@@ -14,23 +14,19 @@ use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lakeward::Lakeward;
-use lakeward::Place;
 use lakeward::functions::{aggregate, scalar};
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
 use lakeward_models::embed::EmbedderExt;
 use lakeward_sketch::Normaliser;
 use lakeward_sketch::signature::{DEFAULT_CAPACITY, Signature};
-use tempfile::TempDir;
+
+use crate::place::Folder;
 
 /// A lake of two small tables; only its embedding model is asked.
 fn lake() -> &'static Lakeward {
-    static LAKE: OnceLock<(TempDir, Lakeward)> = OnceLock::new();
+    static LAKE: OnceLock<(Folder, Lakeward)> = OnceLock::new();
     let (_, lake) = LAKE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("towns.csv"), "town,people\nOulu,210000\nTurku,200000\n").expect("a file");
-        let place = Place::new(folder.path(), None).expect("a place");
-        let (lake, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("a lake");
+        let folder = Folder::of(&[("towns.csv", "town,people\nOulu,210000\nTurku,200000\n")]);
+        let lake = folder.lake();
         (folder, lake)
     });
     lake
@@ -148,8 +144,8 @@ fn sets_that_fit_are_compared_exactly() {
     let exact =
         "SELECT (SELECT count(DISTINCT x) FROM t WHERE x < 9000 AND x IN (SELECT y FROM t WHERE x < 9000)) * 1.0
         / (SELECT count(DISTINCT x) FROM t WHERE x < 9000)";
-    let told = "SELECT approx_containment(x, y) FROM t WHERE x < 9000";
-    assert_eq!(one(&context, &format!("SELECT abs(({exact}) - ({told})) < 1e-12")), "true");
+    let estimated = "SELECT approx_containment(x, y) FROM t WHERE x < 9000";
+    assert_eq!(one(&context, &format!("SELECT abs(({exact}) - ({estimated})) < 1e-12")), "true");
 }
 
 /// The signature's hashes of a column of one row that has a value, beside a NULL.
@@ -292,12 +288,12 @@ fn texts_become_vectors() {
     let texts = texts.iter().map(|text| Some(*text)).chain([None, Some("")]);
     add_table(&context, "words", vec![("word", Arc::new(texts.collect::<StringViewArray>()))], 1);
     let sql = "SELECT word, cosine(embed(word), embed('population')) > 0.3, embed(word) IS NULL FROM words";
-    let told = ask(&context, sql);
+    let estimated = ask(&context, sql);
     assert_eq!(
-        told[..4],
+        estimated[..4],
         ["inhabitants|true|false", "population|true|false", "rainfall|false|false", "population|true|false"]
     );
-    assert_eq!(told[5..], ["-|-|true", "|-|false"]);
+    assert_eq!(estimated[5..], ["-|-|true", "|-|false"]);
     let batches = run(&context, "SELECT embed(word) AS v FROM words").expect("vectors");
     let vectors = batches[0].column(0).as_fixed_size_list();
     let first = vectors.value(1);
@@ -321,10 +317,10 @@ fn vectors_of_any_lists_are_compared() {
         ("cosine(arrow_cast([1, 2], 'LargeList(Float32)'), arrow_cast([2, 4], 'FixedSizeList(2, Float64)'))", "1.0"),
         ("cosine([], [])", "-"),
     ] {
-        let told = one(&context, &format!("SELECT {sql}"));
+        let estimated = one(&context, &format!("SELECT {sql}"));
         let close =
-            told.parse::<f64>().ok().zip(expected.parse::<f64>().ok()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
-        assert!(close || told == expected, "{sql}: {told}");
+            estimated.parse::<f64>().ok().zip(expected.parse::<f64>().ok()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close || estimated == expected, "{sql}: {estimated}");
     }
     let lists = ListArray::from_iter_primitive::<Float64Type, _, _>(vec![
         Some(vec![Some(1.0), Some(0.0)]),

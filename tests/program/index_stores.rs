@@ -13,10 +13,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use tempfile::TempDir;
-
+use crate::place::{Folder, Run, lakeward};
 use crate::store_server::{BUCKET, Fault, KEY_ID, StoreServer};
+use crate::stores::environment;
 
 const INDEX: &str = "s3://bucket/index";
 const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
@@ -26,60 +25,42 @@ const CITIES: &str =
 /// A lake on this machine and a store for its index.
 struct Place {
     server: StoreServer,
-    folder: TempDir,
-}
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
+    folder: Folder,
 }
 
 impl Place {
     fn new() -> Place {
-        let place = Place { server: StoreServer::start(), folder: tempfile::tempdir().expect("a folder") };
-        fs::create_dir(place.lake()).expect("a folder");
-        place.write("people.csv", PEOPLE);
-        place.write("cities.csv", CITIES);
-        place
+        let folder = Folder::of(&[("lake/people.csv", PEOPLE), ("lake/cities.csv", CITIES)]);
+        Place { server: StoreServer::start(), folder }
     }
 
     fn lake(&self) -> PathBuf {
-        self.folder.path().join("lake")
+        self.folder.at("lake")
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.lake().join(name), text).expect("a file");
+        self.folder.write(&format!("lake/{name}"), text);
     }
 
     /// The program on the machine `machine`: each has a folder of its own for what it fetches.
     fn command(&self, machine: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.args(arguments).current_dir(self.folder.path()).env_clear();
-        command.env("AWS_ENDPOINT_URL", self.server.url()).env("AWS_REGION", "us-east-1");
-        command.env("AWS_ACCESS_KEY_ID", KEY_ID).env("AWS_SECRET_ACCESS_KEY", "secret");
+        let mut command = lakeward(arguments);
+        command.current_dir(self.folder.path()).env_clear().envs(environment(&self.server, KEY_ID));
         command.env("LAKEWARD_LAKE", self.lake()).env("LAKEWARD_INDEX", INDEX);
-        command.env("LAKEWARD_STATE", self.folder.path().join(machine));
+        command.env("LAKEWARD_STATE", self.folder.at(machine));
         command
     }
 
     fn run(&self, machine: &str, arguments: &[&str]) -> Run {
-        let output = self.command(machine, arguments).output().expect("the program");
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Run::of(&mut self.command(machine, arguments))
     }
 
     fn index(&self, machine: &str) {
-        let built = self.run(machine, &["index", "--fast"]);
-        assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+        self.run(machine, &["index", "--fast"]).succeeded();
     }
 
     fn tables(&self, machine: &str) -> Vec<String> {
-        let run = self.run(machine, &["tables", "--json"]);
-        let listed: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}", run.stderr));
+        let listed = self.run(machine, &["tables", "--json"]).json();
         let tables = listed["tables"].as_array().expect("a list");
         tables.iter().filter_map(|table| table["table"].as_str().map(str::to_string)).collect()
     }
@@ -107,8 +88,7 @@ fn what_one_machine_commits_others_find() {
     place.index("a");
     assert_eq!(place.stored(), [1, 1, 8]);
     place.asked();
-    let found = place.run("b", &["search", "inhabitants of cities", "--json"]);
-    let found: Value = serde_json::from_str(&found.stdout).unwrap_or_else(|error| panic!("{error}: {}", found.stderr));
+    let found = place.run("b", &["search", "inhabitants of cities", "--json"]).json();
     assert_eq!(found["answers"][0]["table"], "cities", "{found}");
     let (lists, others) = place.asked();
     // A manifest, heads, and one request for each of the files that a search reads: each is small.
@@ -119,8 +99,7 @@ fn what_one_machine_commits_others_find() {
     assert!(joined.code == 0 && joined.stdout.contains("cities"), "{}{}", joined.stdout, joined.stderr);
     let sum = place.run("b", &["sql", "SELECT sum(inhabitants) AS s FROM cities", "--format", "csv"]);
     assert_eq!(sum.stdout.trim(), "s\n6559911", "{}", sum.stderr);
-    let asked = place.run("b", &["ask", "which cities are large", "--session", "mine"]);
-    assert_eq!(asked.code, 0, "{}{}", asked.stdout, asked.stderr);
+    place.run("b", &["ask", "which cities are large", "--session", "mine"]).succeeded();
     let sessions = |machine: &str| place.run(machine, &["sessions", "--json"]).stdout.contains("mine");
     assert!(sessions("b") && !sessions("a"), "sessions stay where they were made");
 
@@ -144,7 +123,7 @@ fn damage_is_named_and_mended() {
     // What is damaged on a machine is fetched again.
     place.tables("b");
     let local = |machine: &str| {
-        let state = fs::read_dir(place.folder.path().join(machine)).expect("a folder").flatten().next();
+        let state = fs::read_dir(place.folder.at(machine)).expect("a folder").flatten().next();
         state.expect("an index").path()
     };
     let segment = fs::read_dir(local("b").join("segments")).expect("a folder").flatten().next().expect("a segment");
@@ -152,24 +131,15 @@ fn damage_is_named_and_mended() {
     fs::remove_file(segment.path().join("words.seg")).expect("a file");
     assert_eq!(place.tables("b"), ["cities", "people"]);
     // What is damaged in the store is told, wherever there is an intact copy.
-    let [words] = &place
-        .server
-        .paths("bucket/index/segments/")
-        .into_iter()
-        .filter(|path| path.ends_with("words.seg"))
-        .collect::<Vec<_>>()[..]
-    else {
-        panic!("one file of words")
-    };
-    place.server.damage(words);
+    let files = place.server.paths("bucket/index/segments/");
+    place.server.damage(files.iter().find(|path| path.ends_with("words.seg")).expect("a file of words"));
     let verified = place.run("a", &["verify"]);
     assert!(verified.code == 3 && verified.stdout.contains("words.seg"), "{}{}", verified.stdout, verified.stderr);
     let searched = place.run("c", &["search", "inhabitants of cities"]);
     assert!(searched.code == 3 && searched.stderr.contains("words.seg"), "{}", searched.stderr);
-    let repaired = place.run("a", &["index", "--fast", "--repair"]);
-    assert_eq!(repaired.code, 0, "{}", repaired.stderr);
-    assert_eq!(place.run("a", &["verify"]).code, 0);
-    assert_eq!(place.run("c", &["search", "inhabitants of cities"]).code, 0);
+    place.run("a", &["index", "--fast", "--repair"]).succeeded();
+    place.run("a", &["verify"]).succeeded();
+    place.run("c", &["search", "inhabitants of cities"]).succeeded();
     // A manifest that is damaged stops all but a rebuild.
     let newest = place.server.paths("bucket/index/manifests/").pop().expect("a manifest");
     place.server.damage(&newest);
@@ -187,8 +157,8 @@ fn race(place: &Place, writers: usize, rounds: usize) {
                 for round in 0..rounds {
                     let name = format!("w{writer:02}_{round:02}");
                     // Files appear whole, as those of careful writers do.
-                    let hidden = place.folder.path().join(&name);
-                    fs::write(&hidden, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n")).expect("a file");
+                    let hidden =
+                        place.folder.write(&name, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n"));
                     fs::rename(hidden, place.lake().join(format!("{name}.csv"))).expect("a file");
                     place.index(&format!("machine{writer}"));
                 }
@@ -215,8 +185,7 @@ fn writers_that_race_lose_nothing() {
     let mut once = tables.clone();
     once.dedup();
     assert_eq!(once, tables, "no table twice");
-    let verified = place.run("reader", &["verify"]);
-    assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
+    place.run("reader", &["verify"]).succeeded();
     // Every commit is whole: numbers without gaps, each manifest with all that it names.
     let manifests = place.server.paths("bucket/index/manifests/");
     for (number, path) in manifests.iter().enumerate() {
@@ -235,10 +204,7 @@ fn texts_come_with_a_later_commit() {
     std::thread::scope(|scope| {
         for machine in ["a", "b"] {
             let place = &place;
-            scope.spawn(move || {
-                let built = place.run(machine, &["index"]);
-                assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
-            });
+            scope.spawn(move || place.run(machine, &["index"]).succeeded());
         }
     });
     assert!(place.stored()[0] >= 2);
@@ -315,10 +281,8 @@ fn a_store_that_ignores_conditions_is_refused() {
     assert!(refused.stderr.contains("ignores the condition `If-None-Match"), "{}", refused.stderr);
     assert_eq!(place.stored(), [0, 0, 0]);
     let web = place.server.url();
-    let mut command = place.command("a", &["index", "--fast"]);
-    let output = command.env("LAKEWARD_INDEX", format!("{web}/index")).output().expect("the program");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && told.contains("only read"), "{told}");
+    let refused = Run::of(place.command("a", &["index", "--fast"]).env("LAKEWARD_INDEX", format!("{web}/index")));
+    assert!(refused.code == 2 && refused.stderr.contains("only read"), "{}", refused.stderr);
 }
 
 /// Google's storage, which has conditions of its own: no server of others that keeps to them can be had.
@@ -332,30 +296,25 @@ fn an_index_in_googles_storage() {
     let run = |machine: &str, arguments: &[&str]| {
         let mut command = place.command(machine, arguments);
         command.env("LAKEWARD_INDEX", "gs://bucket/index").env("GOOGLE_SERVICE_ACCOUNT_KEY", key.to_string());
-        let output = command.output().expect("the program");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), told)
+        Run::of(&mut command)
     };
     std::thread::scope(|scope| {
         for machine in ["a", "b", "c"] {
             let (run, place) = (&run, &place);
             scope.spawn(move || {
                 place.write(&format!("{machine}.csv"), &format!("town,visits\nOslo,1\nBern,{machine}\n"));
-                let (code, _, told) = run(machine, &["index", "--fast"]);
-                assert_eq!(code, Some(0), "{told}");
+                run(machine, &["index", "--fast"]).succeeded();
             });
         }
     });
-    let (code, _, told) = run("a", &["index", "--fast"]);
-    assert_eq!(code, Some(0), "{told}");
+    run("a", &["index", "--fast"]).succeeded();
     assert!(!place.server.paths("bucket/index/manifests/").is_empty());
-    let (code, told, _) = run("d", &["verify"]);
-    assert_eq!(code, Some(0), "{told}");
-    let (_, found, told) = run("d", &["search", "inhabitants of cities"]);
-    assert!(found.contains("cities"), "{found}{told}");
+    run("d", &["verify"]).succeeded();
+    let found = run("d", &["search", "inhabitants of cities"]);
+    assert!(found.stdout.contains("cities"), "{}", found.said());
     place.server.lie();
-    let (code, _, told) = run("e", &["index", "--fast", "--rebuild"]);
-    assert!(code == Some(3) && told.contains("ignores the condition"), "{told}");
+    let refused = run("e", &["index", "--fast", "--rebuild"]);
+    assert!(refused.code == 3 && refused.stderr.contains("ignores the condition"), "{}", refused.stderr);
 }
 
 #[test]

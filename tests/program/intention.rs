@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-use lakeward::{Lakeward, Place, Request, Session};
+use lakeward::{Request, Session};
 use lakeward_agent::recommend::Utility;
 use serde_json::Value;
 
-use crate::commands::sample;
+use crate::place::sample;
 
 /// Tables of an answer that are looked at.
 const LOOKED_AT: usize = 60;
@@ -16,8 +16,6 @@ const LOOKED_AT: usize = 60;
 /// Measured: .828 by relevance alone, .849 by utility, whose weights were chosen on these pairs; .833 left out (`eval/search.md`).
 #[test]
 fn the_intention_decides_between_tables_about_the_same() {
-    let place = Place::new(&sample().join("lake"), Some(&sample().join("index"))).expect("the sample lake");
-    let lake = Lakeward::open_at(place).expect("an index");
     let labels = std::fs::read_to_string(Path::new(crate::REPOSITORY).join("labels/intention.jsonl")).expect("labels");
     let pairs: Vec<Value> = labels.lines().map(|line| serde_json::from_str(line).expect("a pair")).collect();
     let (mut pairs_seen, mut by_relevance, mut by_utility) = (0.0, 0.0, 0.0);
@@ -25,7 +23,7 @@ fn the_intention_decides_between_tables_about_the_same() {
         let text = |field: &str| pair[field].as_str().map(str::to_string);
         let request =
             Request { text: text("text").expect("a text"), table: text("at_hand"), column: None, k: LOOKED_AT };
-        let (answer, _) = lake.ask(&mut Session::new("pair", "lake"), &request).expect("an answer");
+        let (answer, _) = sample().ask(&mut Session::new("pair", "lake"), &request).expect("an answer");
         let utility = |field: &str| {
             let id = text(field).expect("a table");
             answer.tables.iter().find(|table| table.table == id).map(|table| table.utility)

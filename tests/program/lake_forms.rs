@@ -10,15 +10,13 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
 use arrow::record_batch::RecordBatch;
-use lakeward::{Lakeward, Place};
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
+use lakeward::Lakeward;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source::{assign_ids, list_files};
 use lakeward_operate::{CellForm, Limits, texts};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
+use crate::place::Folder;
 use crate::workbook_file::{Cell, xlsx};
 
 /// Names and cells of a table.
@@ -215,14 +213,13 @@ fn as_delta(folder: &Path, tables: &BTreeMap<String, Table>) {
 }
 
 /// The lake in one form, indexed.
-fn built(write: impl Fn(&Path, &BTreeMap<String, Table>)) -> (TempDir, Lakeward) {
-    let place = tempfile::tempdir().expect("a folder");
-    let lake = place.path().join("lake");
+fn built(write: impl Fn(&Path, &BTreeMap<String, Table>)) -> (Folder, Lakeward) {
+    let place = Folder::of(&[]);
+    let lake = place.at("lake");
     for (folder, tables) in sample() {
         write(&lake.join(folder), &tables);
     }
-    let (opened, stats) = Lakeward::build(Place::new(&lake, None).expect("a place"), &BuildOptions::default(), &Silent)
-        .expect("an index");
+    let (opened, stats) = crate::place::built(&lake);
     assert!(stats.skipped.is_empty() && stats.problems.is_empty(), "{stats:?}");
     (place, opened)
 }
@@ -296,11 +293,6 @@ fn delta_tables_answer_as_plain_files_do() {
     }
 }
 
-fn indexed(lake: &Path) -> Lakeward {
-    let place = Place::new(lake, None).expect("a place");
-    Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index").0
-}
-
 /// The rows of a query as text, with what was missing of the files.
 fn asked(lake: &Lakeward, sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let context = lake.context(Limits::default()).expect("a context");
@@ -315,8 +307,8 @@ fn asked(lake: &Lakeward, sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
 
 #[test]
 fn declared_keys_are_the_first_joins_and_say_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let database = rusqlite::Connection::open(folder.path().join("shop.sqlite")).expect("a database");
+    let folder = Folder::of(&[]);
+    let database = rusqlite::Connection::open(folder.at("shop.sqlite")).expect("a database");
     // No value of the key is in the table that it is declared for; another table shares all values of another column.
     database
         .execute_batch(
@@ -329,7 +321,7 @@ fn declared_keys_are_the_first_joins_and_say_so() {
              INSERT INTO sale VALUES ('Ann', 1.5, 1), ('Bob', 2.5, 2), ('Cid', 3.5, 3);",
         )
         .expect("tables");
-    let lake = indexed(folder.path());
+    let lake = folder.lake();
     for (table, other, column) in [("shop/sale", "shop/customer", "by"), ("shop/customer", "shop/sale", "number")] {
         let found = lake.join(&lake.query_table(table).expect("a table"), &[], 5).expect("answers").answers;
         let first = &found[0];
@@ -342,29 +334,27 @@ fn declared_keys_are_the_first_joins_and_say_so() {
 
 #[test]
 fn a_query_reads_the_partitions_that_it_needs() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let part = |year: u32| folder.path().join(format!("sales/year={year}/part-0.csv"));
+    let folder = Folder::of(&[]);
+    let write = |year: u32, text: &str| folder.write(&format!("sales/year={year}/part-0.csv"), text);
     for year in 2019..2023 {
-        fs::create_dir_all(part(year).parent().expect("a folder")).expect("a folder");
-        fs::write(part(year), format!("town,amount\nAby,{}\nBro,{}\n", year - 2000, year - 1990)).expect("a file");
+        write(year, &format!("town,amount\nAby,{}\nBro,{}\n", year - 2000, year - 1990));
     }
-    let lake = indexed(folder.path());
+    let lake = folder.lake();
     let entry = lake.index().table(lake.index().find("sales").expect("a table")).expect("an entry");
     assert_eq!((entry.profile.rows, entry.report.parts.as_ref().map(|parts| parts.files)), (8, Some(4)));
     let sql = "SELECT sum(amount) FROM sales WHERE year = 2021";
     assert_eq!(asked(&lake, sql).0, [["52"]]);
     // Only a query that needs the file meets its damage.
-    fs::write(part(2019), b"PAR1 is no text").expect("a file");
+    write(2019, "PAR1 is no text");
     let (rows, notes) = asked(&lake, sql);
     assert!(rows == [["52"]] && notes.is_empty(), "{rows:?} {notes:?}");
     let (rows, notes) = asked(&lake, "SELECT count(*) FROM sales WHERE town = 'Aby'");
     assert!(rows == [["3"]] && notes.iter().any(|note| note.contains("year=2019/part-0.csv")), "{rows:?} {notes:?}");
     // An update reads the table again when a part comes; a lake's settings make tables of the parts.
-    fs::create_dir_all(part(2024).parent().expect("a folder")).expect("a folder");
-    fs::write(part(2024), "town,amount\nCis,7\n").expect("a file");
-    assert_eq!(asked(&indexed(folder.path()), "SELECT count(*) FROM sales WHERE year > 2020").0, [["5"]]);
-    fs::write(folder.path().join("lakeward.toml"), "[tables]\nsales = \"separate\"\n").expect("a file");
-    let lake = indexed(folder.path());
+    write(2024, "town,amount\nCis,7\n");
+    assert_eq!(asked(&folder.lake(), "SELECT count(*) FROM sales WHERE year > 2020").0, [["5"]]);
+    folder.write("lakeward.toml", "[tables]\nsales = \"separate\"\n");
+    let lake = folder.lake();
     let ids: Vec<&str> = lake.index().tables().map(|table| lake.index().id(table).expect("an id")).collect();
     assert!(ids.contains(&"sales/year=2024/part-0") && !ids.contains(&"sales"), "{ids:?}");
 }

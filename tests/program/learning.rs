@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::benchmark::bench;
 use lakeward::Lakeward;
-use lakeward::Place;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
@@ -13,33 +11,27 @@ use lakeward_core::monitor::Silent;
 use lakeward_eval::feedback::{FeedbackOptions, FeedbackReport, measure};
 use lakeward_eval::lakeward_system::{IndexPlan, LakeIndexOf};
 use lakeward_eval::layout;
-use lakeward_index::build::BuildOptions;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::RankingWeights;
 use lakeward_tasks::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
 use lakeward_tasks::task_graph::{GraphOptions, TaskSearchOptions};
 
+use crate::benchmark::bench;
+use crate::place::Folder;
+
 const CONSENT: &str = "[learning]\nrecord = true\n";
 
 /// A lake of tables whose names say little.
-fn lake(config: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let tables = [
-        ("gauges", "station,date,mm\nGhent,2020-01-01,3\nLiege,2020-01-02,7\nMons,2020-01-03,1\n"),
-        ("roads", "segment,lanes,surface\nA10,3,asphalt\nA12,2,concrete\nE40,4,asphalt\n"),
-        ("prices", "item,euro\nbread,2.5\nmilk,1.1\nflour,0.9\n"),
-        ("fleet", "vehicle,seats\nbus,40\ntram,90\nferry,120\n"),
-    ];
-    for (name, text) in tables {
-        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a table");
-    }
-    fs::write(folder.path().join("lakeward.toml"), config).expect("settings");
-    folder
-}
-
-fn open(folder: &Path) -> Lakeward {
-    let place = Place::new(folder, None).expect("a lake");
-    Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index").0
+fn lake(config: &str) -> (Folder, Lakeward) {
+    let folder = Folder::of(&[
+        ("gauges.csv", "station,date,mm\nGhent,2020-01-01,3\nLiege,2020-01-02,7\nMons,2020-01-03,1\n"),
+        ("roads.csv", "segment,lanes,surface\nA10,3,asphalt\nA12,2,concrete\nE40,4,asphalt\n"),
+        ("prices.csv", "item,euro\nbread,2.5\nmilk,1.1\nflour,0.9\n"),
+        ("fleet.csv", "vehicle,seats\nbus,40\ntram,90\nferry,120\n"),
+        ("lakeward.toml", config),
+    ]);
+    let lakeward = folder.lake();
+    (folder, lakeward)
 }
 
 fn paper() -> Extraction {
@@ -75,12 +67,12 @@ fn build_graph(lakeward: &Lakeward, papers: &[Extraction]) {
 }
 
 /// A session that asks for something and accepts or rejects a table.
-fn choose(lakeward: &Lakeward, text: &str, table: &str, wanted: bool) -> Session {
+fn choose(lakeward: &Lakeward, text: &str, table: &str, accepted: bool) -> Session {
     let store = lakeward.sessions();
     let mut session = store.create(None, "lake").expect("a session");
     lakeward.ask(&mut session, &Request { text: text.into(), k: 5, ..Request::default() }).expect("an answer");
     store.save(&mut session).expect("saved");
-    if wanted {
+    if accepted {
         session.accept(table)
     } else {
         session.reject(table)
@@ -97,8 +89,7 @@ fn uses(lakeward: &Lakeward) -> Vec<(String, String)> {
 
 #[test]
 fn a_turn_shows_the_way_from_the_request_over_a_paper_to_the_table() {
-    let folder = lake("");
-    let lakeward = open(folder.path());
+    let (_folder, lakeward) = lake("");
     let request = "forecast floods of rivers";
     let without = ask(&lakeward, request);
     assert!(without.tables.iter().all(|table| table.evidence.task.is_none()) && without.notes.len() < 2);
@@ -120,9 +111,8 @@ fn a_turn_shows_the_way_from_the_request_over_a_paper_to_the_table() {
 }
 
 #[test]
-fn a_damaged_graph_is_told_in_a_note_and_never_fatal() {
-    let folder = lake("");
-    let lakeward = open(folder.path());
+fn a_damaged_graph_is_reported_in_a_note_and_never_fatal() {
+    let (_folder, lakeward) = lake("");
     build_graph(&lakeward, &[paper()]);
     let file = lakeward.task_graph_folder().join("graph.seg");
     let bytes = fs::read(&file).expect("the graph");
@@ -142,11 +132,10 @@ fn a_damaged_graph_is_told_in_a_note_and_never_fatal() {
 
 #[test]
 fn without_consent_nothing_is_written_and_nothing_is_used() {
-    let folder = lake("");
-    let lakeward = open(folder.path());
+    let (folder, lakeward) = lake("");
     choose(&lakeward, "how wet was it last winter", "gauges", true);
     assert!(!lakeward.learned().path().exists());
-    fs::write(folder.path().join("lakeward.toml"), CONSENT).expect("settings");
+    folder.write("lakeward.toml", CONSENT);
     let consenting = Lakeward::open(folder.path()).expect("a lake");
     choose(&consenting, "how wet was it last winter", "gauges", true);
     assert_eq!(uses(&consenting), [("how wet was it last winter".to_string(), "gauges".to_string())]);
@@ -161,7 +150,7 @@ fn without_consent_nothing_is_written_and_nothing_is_used() {
     assert_eq!((first.table.as_str(), task.path.learned), ("gauges", true));
     assert!(first.reason.contains("in a session"), "{}", first.reason);
     // Withdrawn: it is there and does not count, in turns, in searches by task and in the next graph.
-    fs::write(folder.path().join("lakeward.toml"), "").expect("settings");
+    folder.write("lakeward.toml", "");
     let silent = Lakeward::open(folder.path()).expect("a lake");
     let answer = ask(&silent, request);
     assert!(
@@ -175,8 +164,7 @@ fn without_consent_nothing_is_written_and_nothing_is_used() {
 
 #[test]
 fn what_is_rejected_undone_or_forgotten_no_longer_counts() {
-    let folder = lake(CONSENT);
-    let lakeward = open(folder.path());
+    let (_folder, lakeward) = lake(CONSENT);
     choose(&lakeward, "how wet was it last winter", "gauges", true);
     choose(&lakeward, "vehicles and their seats", "fleet", true);
     choose(&lakeward, "what bread costs", "prices", true);
@@ -198,8 +186,7 @@ fn what_is_rejected_undone_or_forgotten_no_longer_counts() {
 
 #[test]
 fn a_graph_with_what_was_learned_grows_into_that_of_a_rebuild() {
-    let folder = lake(CONSENT);
-    let lakeward = open(folder.path());
+    let (_folder, lakeward) = lake(CONSENT);
     build_graph(&lakeward, &[paper()]);
     choose(&lakeward, "how wet was it last winter", "gauges", true);
     build_graph(&lakeward, &lakeward.task_graph().expect("a graph").extractions().expect("papers"));

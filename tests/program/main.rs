@@ -36,6 +36,7 @@ mod operations;
 mod other_table;
 mod papers;
 mod partners;
+mod place;
 mod places;
 mod python_types;
 mod questions;

@@ -1,7 +1,6 @@
 //! What users know: notes and synonyms are searched, shown as theirs and read in turns, without another index and after one.
 
 use std::fs;
-use std::path::Path;
 
 use lakeward::{Lakeward, Place};
 use lakeward_agent::Request;
@@ -10,15 +9,19 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
 use lakeward_lake::notes::NoteEdit;
 
-/// A lake of tables whose names say nothing.
-fn lake_of(folder: &Path) -> Lakeward {
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a file");
-    write("t17.csv", "d,c1,c2\nNorth,3,120.5\nSouth,4,99.25\nEast,5,77.5\nWest,1,60\n");
-    write("t18.csv", "d,c1,c2\nOslo,1,3\nBergen,2,5\nTromso,3,8\nBodo,7,9\n");
-    write("income.csv", "country,gdp,year\nNorway,82000,2020\nSpain,27000,2020\nItaly,31000,2020\nChad,700,2020\n");
-    write("bread.csv", "item,price\nrye,2.5\nwheat,1.9\nspelt,3.1\n");
-    let place = Place::new(folder, None).expect("a folder");
-    Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index").0
+use crate::place::Folder;
+
+/// A lake of tables whose names say nothing, with these settings.
+fn lake_with(settings: &str) -> (Folder, Lakeward) {
+    let folder = Folder::of(&[
+        ("t17.csv", "d,c1,c2\nNorth,3,120.5\nSouth,4,99.25\nEast,5,77.5\nWest,1,60\n"),
+        ("t18.csv", "d,c1,c2\nOslo,1,3\nBergen,2,5\nTromso,3,8\nBodo,7,9\n"),
+        ("income.csv", "country,gdp,year\nNorway,82000,2020\nSpain,27000,2020\nItaly,31000,2020\nChad,700,2020\n"),
+        ("bread.csv", "item,price\nrye,2.5\nwheat,1.9\nspelt,3.1\n"),
+        ("lakeward.toml", settings),
+    ]);
+    let lake = folder.lake();
+    (folder, lake)
 }
 
 fn note(lake: &Lakeward, table: &str, edits: Vec<NoteEdit>) -> Lakeward {
@@ -32,8 +35,7 @@ fn text(text: &str) -> Option<String> {
 
 #[test]
 fn notes_are_found_and_said_to_be_the_users() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let lake = lake_of(folder.path());
+    let (folder, lake) = lake_with("");
     let wage_bill = "wage bill of the town halls";
     assert_ne!(lake.search(wage_bill, 1).expect("answers").first().map(|first| &*first.table), Some("t17"));
     let about = text("what the town halls pay their staff, by district");
@@ -69,8 +71,7 @@ fn notes_are_found_and_said_to_be_the_users() {
 
 #[test]
 fn what_a_note_is_on_must_be_there_and_a_table_that_went_keeps_its_note() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let lake = lake_of(folder.path());
+    let (folder, lake) = lake_with("");
     match lake.note("t16", vec![NoteEdit::Title(text("x"))]) {
         Err(Error::UnknownTable { nearest, .. }) => assert!(nearest.contains(&"t17".to_string())),
         other => panic!("{other:?}"),
@@ -81,7 +82,7 @@ fn what_a_note_is_on_must_be_there_and_a_table_that_went_keeps_its_note() {
     }
     assert!(lake.index().notes().all().len() == 0);
     let lake = note(&lake, "t17", vec![NoteEdit::Title(text("Municipal payroll"))]);
-    fs::remove_file(folder.path().join("t17.csv")).expect("a file");
+    fs::remove_file(folder.at("t17.csv")).expect("a file");
     lake.place().build(&BuildOptions::default(), &Silent).expect("an index");
     let lake = lake.reopened().expect("a snapshot");
     assert!(lake.search("municipal payroll", 5).expect("answers").iter().all(|answer| answer.table != "t17"));
@@ -91,8 +92,7 @@ fn what_a_note_is_on_must_be_there_and_a_table_that_went_keeps_its_note() {
 
 #[test]
 fn a_turn_knows_a_column_by_its_note() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let lake = lake_of(folder.path());
+    let (_folder, lake) = lake_with("");
     let averaged = |lake: &Lakeward| {
         let request = Request { text: "average takings by district".into(), table: text("t17"), column: None, k: 1 };
         let (answer, _) = lake.ask(&mut lake.new_session(), &request).expect("an answer");
@@ -109,10 +109,8 @@ fn a_turn_knows_a_column_by_its_note() {
 
 #[test]
 fn synonyms_mean_the_same_in_searches_columns_and_turns() {
-    let folder = tempfile::tempdir().expect("a folder");
     let synonyms = "[synonyms]\nGDP = [\"gross domestic product\", \"national income\"]\nrye = [\"roggen\"]\n";
-    fs::write(folder.path().join("lakeward.toml"), synonyms).expect("settings");
-    let lake = lake_of(folder.path());
+    let (folder, lake) = lake_with(synonyms);
     let found = lake.search("national income of nations", 1).expect("answers");
     assert_eq!(found[0].table, "income");
     let found = lake.search("roggen", 1).expect("answers");
@@ -121,7 +119,7 @@ fn synonyms_mean_the_same_in_searches_columns_and_turns() {
     assert_eq!((&*columns[0].table, &*columns[0].column), ("income", "gdp"), "{columns:?}");
     let names = |text| lake.index().synonyms().names(text);
     assert_eq!(names("gdp"), ["gross domestic product", "national income"]);
-    fs::write(folder.path().join("lakeward.toml"), "[synonyms]\nGDP = [\"\"]\n").expect("settings");
+    folder.write("lakeward.toml", "[synonyms]\nGDP = [\"\"]\n");
     let wrong = Lakeward::open(folder.path()).expect_err("no synonym").to_string();
     assert!(wrong.contains("lakeward.toml") && wrong.contains("synonyms"), "{wrong}");
 }

@@ -1,44 +1,32 @@
 //! Turns about another table than the one at hand: they leave it, tell so, and the conversation goes on from there.
 
 use std::fmt::Write;
-use std::fs;
 
-use lakeward::{Lakeward, Place};
+use lakeward::Lakeward;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::Session;
-use lakeward_core::monitor::Silent;
 use lakeward_core::request::Input;
-use lakeward_index::build::BuildOptions;
+
+use crate::place::Folder;
 
 /// Shifts of a climbing hall, what happened there, and what it burns.
-fn lake() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("a folder");
+fn lake() -> (Folder, Lakeward) {
     let mut shifts = "work_date,employee,duty,hours\n".to_string();
     let mut incidents = "happened_on,sector,kind,severity\n".to_string();
     let mut energy = "month,kwh_heating,m3_water\n".to_string();
     for day in 0..90 {
-        let duty = ["desk", "coach", "setter"][day % 3];
-        writeln!(shifts, "2024-{:02}-{:02},Person {},{duty},{}", day / 28 + 1, day % 28 + 1, day % 11, 4 + day % 5)
-            .expect("text");
+        let (duty, date) =
+            (["desk", "coach", "setter"][day % 3], format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1));
+        writeln!(shifts, "{date},Person {},{duty},{}", day % 11, 4 + day % 5).expect("text");
         let (sector, kind) = (["Cave", "Tower", "Slab"][day % 3], ["sprain", "cut", "bruise"][day % 4 % 3]);
-        writeln!(
-            incidents,
-            "2024-{:02}-{:02},{sector},{kind},{}",
-            day / 28 + 1,
-            day % 28 + 1,
-            ["low", "severe"][day % 2]
-        )
-        .expect("text");
+        writeln!(incidents, "{date},{sector},{kind},{}", ["low", "severe"][day % 2]).expect("text");
     }
     for month in 1..=12 {
         writeln!(energy, "2024-{month:02},{},{}", 5_000 + 311 * month, 100 + 7 * month).expect("text");
     }
-    for (name, text) in [("shifts", shifts), ("incidents", incidents), ("energy", energy)] {
-        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
-    }
-    let place = Place::new(folder.path(), None).expect("a place");
-    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let folder = Folder::of(&[("shifts.csv", &shifts), ("incidents.csv", &incidents), ("energy.csv", &energy)]);
+    let lakeward = folder.lake();
     (folder, lakeward)
 }
 

@@ -5,7 +5,7 @@ mod scripts;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use lakeward_core::Error;
@@ -13,31 +13,28 @@ use lakeward_core::monitor::Silent;
 use lakeward_tasks::papers::add::add;
 use lakeward_tasks::papers::{AddOptions, AddStats, Document, PdfReader, SectionKind, Store};
 
+use crate::place::{Folder, lakeward};
+
 /// A folder of documents and an index beside it.
 struct Place {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Place {
     fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().expect("a folder") };
-        fs::create_dir(place.documents()).expect("a folder");
-        place
+        Self { folder: Folder::of(&[]) }
     }
 
     fn documents(&self) -> PathBuf {
-        self.folder.path().join("documents")
+        self.folder.at("documents")
     }
 
     fn index(&self) -> PathBuf {
-        self.folder.path().join("index")
+        self.folder.at("index")
     }
 
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.documents().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(&path, bytes).expect("a file");
-        path
+        self.folder.write(&format!("documents/{name}"), bytes)
     }
 
     fn add(&self) -> AddStats {
@@ -56,13 +53,6 @@ impl Place {
 
     fn all(&self) -> Vec<Document> {
         self.store().documents().collect::<Result<_, _>>().expect("documents")
-    }
-
-    fn program(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.arg("--lake").arg(self.documents()).arg("--index").arg(self.index()).arg("papers").args(arguments);
-        command.stdin(Stdio::null());
-        command
     }
 }
 
@@ -185,7 +175,7 @@ fn a_set_article_is_read_in_its_order() {
 }
 
 #[test]
-fn broken_pdfs_are_told_and_stop_nothing() {
+fn broken_pdfs_are_reported_and_stop_nothing() {
     let place = Place::new();
     let whole = text_pdf(&[lines(&["Some words that are there."])], "");
     place.write("a_good.pdf", &whole);
@@ -385,20 +375,15 @@ fn a_killed_run_loses_nothing_that_it_finished() {
             place.write(&format!("{number}.txt"), body);
         }
     }
-    let documents = place.documents();
-    let path = documents.to_str().expect("a path");
     let mut known = 0;
     for kill in 0..KILLS {
         if kill % 8 == 7 {
             fs::remove_dir_all(place.index()).expect("a folder");
             known = 0;
         }
-        let mut child = place
-            .program(&["add", path, "--quiet"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program");
+        let mut child = lakeward(["papers", "add", "--quiet"]);
+        child.arg(place.documents()).env("LAKEWARD_LAKE", place.documents()).env("LAKEWARD_INDEX", place.index());
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
         std::thread::sleep(Duration::from_millis(20 + 29 * (kill as u64 * 7 % 11)));
         child.kill().expect("a signal");
         child.wait().expect("an end");

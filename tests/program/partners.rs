@@ -1,19 +1,16 @@
 //! Which table a request joins and on which keys: the one that has what is wanted, on all the keys that are named, and not by accident.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::commands::sample;
+use crate::place::{Folder, Run, lakeward};
 
 /// The join that the best operation of the answer makes.
 fn join(lake: &Path, index: &Path, table: &str, text: &str) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(["ask", "--json", "-q", text, "--table", table, "--lake"]).arg(lake).arg("--index").arg(index);
-    let output = command.output().expect("a process");
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut command = lakeward(["ask", "--json", "-q", text, "--table", table]);
+    let answer = Run::of(command.env("LAKEWARD_LAKE", lake).env("LAKEWARD_INDEX", index)).json();
     answer["operations"][0]["runnable"]["steps"][0]["join"].clone()
 }
 
@@ -44,24 +41,19 @@ fn keys_and_columns_that_are_named_decide() {
 
 #[test]
 fn numbers_that_match_by_accident_are_no_keys_where_columns_share_a_name() {
-    let place = tempfile::tempdir().expect("a folder");
-    let lake = place.path();
     let visits: String =
         (1..=120).map(|visit| format!("{visit},{},{}\n", visit * 7 % 40 + 1, visit % 90 + 20)).collect();
     let owners: String = (1..=120).map(|owner| format!("{owner},Owner {owner},Street {}\n", owner * 3)).collect();
-    fs::write(lake.join("visits.csv"), format!("visit_id,owner_id,cost\n{visits}")).expect("a file");
-    fs::write(lake.join("owners.csv"), format!("owner_id,name,street\n{owners}")).expect("a file");
-    let index = lake.join(".lakeward");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    assert!(command.args(["index", "-q"]).arg(lake).status().expect("a process").success());
+    let place = Folder::of(&[
+        ("visits.csv", &format!("visit_id,owner_id,cost\n{visits}")),
+        ("owners.csv", &format!("owner_id,name,street\n{owners}")),
+    ]);
+    let (lake, index) = (place.path(), place.at(".lakeward"));
+    Run::of(lakeward(["index", "-q"]).arg(lake)).succeeded();
     for text in ["bring in where the owners live", "add the street of each owner"] {
         assert_eq!(keys(&join(lake, &index, "visits", text)), [["owner_id", "owner_id"]], "{text}");
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    let found = command.args(["join", "visits", "--json", "-q", "--lake"]).arg(lake).output().expect("a process");
-    let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
-    assert_eq!(
-        (&found["answers"][0]["query_column"], &found["answers"][0]["column"]),
-        (&json!("owner_id"), &json!("owner_id"))
-    );
+    let found = Run::of(lakeward(["join", "visits", "--json", "-q"]).env("LAKEWARD_LAKE", lake)).json();
+    let first = &found["answers"][0];
+    assert_eq!((&first["query_column"], &first["column"]), (&json!("owner_id"), &json!("owner_id")));
 }

@@ -12,12 +12,13 @@ use lakeward_core::request::{Demand, Demanded, Input, RequestedYears, in_role};
 use lakeward_core::role::Role;
 use lakeward_index::build::BuildOptions;
 
+use crate::place::Folder;
+
 /// Names that hold what stands between others.
 const NAMES: [&str; 3] = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Washington, D.C."];
 
 /// A table by place and year, and a record of each place.
-fn lake() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("a folder");
+fn lake() -> (Folder, Lakeward) {
     let mut table = "country,year,visitors\n".to_string();
     let mut records = String::new();
     for (number, name) in NAMES.iter().chain(&["Ireland", "Tobago", "Oslo"]).enumerate() {
@@ -26,10 +27,9 @@ fn lake() -> (tempfile::TempDir, Lakeward) {
             "{{\"id\": \"r-{number}\", \"title\": \"Museums\", \"geography\": [\"{name}\"], \"frequency\": \"Annual\"}}\n"
         ));
     }
-    fs::write(folder.path().join("visitors.csv"), table).expect("a file");
-    fs::write(folder.path().join("corpus.jsonl"), records).expect("a file");
+    let folder = Folder::of(&[("visitors.csv", &table), ("corpus.jsonl", &records)]);
     let place = Place::new(folder.path(), None).expect("a place");
-    let options = BuildOptions { records: Some(folder.path().join("corpus.jsonl")), ..BuildOptions::default() };
+    let options = BuildOptions { records: Some(folder.at("corpus.jsonl")), ..BuildOptions::default() };
     let (lakeward, stats) = Lakeward::build(place, &options, &Silent).expect("an index");
     assert_eq!((stats.tables, stats.records), (1, 6), "{:?}", stats.problems);
     (folder, lakeward)
@@ -103,14 +103,14 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let file = store.folder().join("conv.json");
     fs::write(&file, include_str!("data/older/session-1.json")).expect("a file");
     let mut session = store.open("conv").expect("a session of version 1");
-    let mut wanted = places(&session.demands);
-    wanted.sort_unstable();
-    assert_eq!(wanted, ["Bosnia and Herzegovina", "Ireland", "Trinidad and Tobago"]);
+    let mut found = places(&session.demands);
+    found.sort_unstable();
+    assert_eq!(found, ["Bosnia and Herzegovina", "Ireland", "Trinidad and Tobago"]);
     assert_eq!(years(&session.demands), [RequestedYears::StartsIn(2015)]);
     assert_eq!(in_role(&session.demands, &Role::Grain).collect::<Vec<_>>(), ["country", "year"]);
-    let mut wanted = places(&session.turns[0].signals.demands);
-    wanted.sort_unstable();
-    assert_eq!(wanted, ["Ireland", "Trinidad and Tobago"]);
+    let mut found = places(&session.turns[0].signals.demands);
+    found.sort_unstable();
+    assert_eq!(found, ["Ireland", "Trinidad and Tobago"]);
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
     store.save(&mut session).expect("a save");

@@ -15,6 +15,7 @@ use rexpect::session::{Options, PtySession, spawn_with_options};
 use serde_json::Value;
 
 use crate::commands::{copy, sample};
+use crate::place::{Run, lakeward};
 
 /// A busy machine is given this long for a line.
 const PATIENCE_MS: u64 = 60_000;
@@ -29,19 +30,17 @@ fn place() -> tempfile::TempDir {
 }
 
 fn program(index: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command
-        .args(arguments)
-        .env("LAKEWARD_LAKE", sample().join("lake"))
-        .env("LAKEWARD_INDEX", index)
-        .env_remove("LAKEWARD_CONFIG");
+    let mut command = lakeward(arguments);
+    command.env("LAKEWARD_LAKE", sample().join("lake")).env("LAKEWARD_INDEX", index);
     command.current_dir(index).env("TERM", "xterm").env_remove("NO_COLOR");
     command
 }
 
 fn terminal(index: &Path, arguments: &[&str]) -> PtySession {
     let options = Options::new().timeout_ms(Some(PATIENCE_MS)).strip_ansi_escape_codes(true);
-    let mut session = spawn_with_options(program(index, arguments), options).expect("a terminal");
+    let mut command = program(index, arguments);
+    command.stdin(std::process::Stdio::inherit());
+    let mut session = spawn_with_options(command, options).expect("a terminal");
     session.exp_string(PROMPT).expect("a prompt");
     session
 }
@@ -59,13 +58,7 @@ fn expect(terminal: &mut PtySession, line: &str, parts: &[&str]) {
     }
 }
 
-struct Piped {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn piped(index: &Path, arguments: &[&str], lines: &[&str]) -> Piped {
+fn piped(index: &Path, arguments: &[&str], lines: &[&str]) -> Run {
     let mut command = program(index, arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program");
@@ -74,8 +67,7 @@ fn piped(index: &Path, arguments: &[&str], lines: &[&str]) -> Piped {
     let writer = std::thread::spawn(move || drop(stdin.write_all(text.as_bytes())));
     let output = child.wait_with_output().expect("an end");
     writer.join().expect("a writer");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Piped { code: output.status.code().expect("a code"), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Run::ended(output)
 }
 
 #[test]
@@ -178,7 +170,7 @@ fn another_process_goes_on_with_the_identical_next_answer() {
         "/run",
         "now only Europe",
     ];
-    let json = |run: &Piped| -> Vec<Value> {
+    let json = |run: &Run| -> Vec<Value> {
         let all = run.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         all.filter(|document| document.get("signals").is_some()).collect()
     };

@@ -1,30 +1,27 @@
 //! A session edits one plan: what is proposed goes on from how the working table is made, and starts from tables of the lake.
 
-use std::fs;
-
-use lakeward::{Lakeward, Place};
-use lakeward_agent::Request;
+use lakeward::Lakeward;
 use lakeward_agent::recommend::{Precondition, RankedOperation};
 use lakeward_agent::session::Session;
-use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Edit, Plan};
 use lakeward_core::request::{Act, Input, OperationKind};
-use lakeward_index::build::BuildOptions;
+
+use crate::place::{Folder, say};
 
 const SALES: &str = "shop,kind,amount\nNorth,tea,10\nNorth,coffee,20\nSouth,tea,5\nSouth,tea,7\nEast,coffee,40\n";
 
-fn lake() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("sales.csv"), SALES).expect("a file");
-    let place = Place::new(folder.path(), None).expect("a place");
-    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+fn lake() -> (Folder, Lakeward) {
+    let folder = Folder::of(&[("sales.csv", SALES)]);
+    let lakeward = folder.lake();
     (folder, lakeward)
 }
 
 fn proposed(lakeward: &Lakeward, session: &mut Session, text: &str, kind: OperationKind) -> RankedOperation {
-    let request = Request { text: text.into(), ..Request::default() };
-    let answer = lakeward.ask(session, &request).expect("an answer").0.into_inner();
-    answer.operations.into_iter().find(|operation| operation.kind == kind).expect("an operation of each kind")
+    say(lakeward, session, text)
+        .operations
+        .into_iter()
+        .find(|operation| operation.kind == kind)
+        .expect("an operation of each kind")
 }
 
 fn steps(plan: &Plan) -> Vec<String> {
@@ -86,7 +83,7 @@ fn an_answer_says_what_it_rests_on() {
             .map(|condition| condition.what.clone())
             .collect()
     };
-    let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|told| told.contains(what));
+    let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|what_is| what_is.contains(what));
     let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
     session.use_table(Input::Table("sales".into()));
     let first = proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);
@@ -119,8 +116,7 @@ fn an_answer_says_what_it_rests_on() {
     // A step is taken back, and what is left rests on it still.
     let mut back = doubtful.clone();
     lakeward.run(&mut back, &total.runnable.expect("a plan")).expect("a run");
-    let request = Request { text: "undo that".into(), ..Request::default() };
-    let notes = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner().notes;
+    let notes = say(&lakeward, &mut back, "undo that").notes;
     assert!(notes.iter().any(|note| note.starts_with("warning: it rests on “only tea”")), "{notes:?}");
     doubtful.undo();
     let total = proposed(&lakeward, &mut doubtful, "total amount per kind", OperationKind::Aggregate);
@@ -141,19 +137,17 @@ fn what_was_asked_for_counts_before_it_is_carried_out() {
     assert!(!tea.preconditions.iter().any(|condition| condition.what.contains("was not carried out")), "{tea:?}");
 
     // Steps back take what is pending before anything that was carried out, and offer what stood before it.
-    let request = Request { text: "undo that".into(), ..Request::default() };
     let mut back = session.clone();
-    let answer = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner();
+    let answer = say(&lakeward, &mut back, "undo that");
     assert_eq!(answer.operations.len(), 1);
     assert_eq!(answer.operations[0].reason, both[1]);
     assert_eq!(pending(&back), [both[1]]);
-    let answer = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner();
+    let answer = say(&lakeward, &mut back, "undo that");
     assert!(answer.operations.is_empty() && back.pending().is_empty(), "{answer:?}");
 
     // What is turned down is dropped as well.
-    let request = Request { text: "no, not that".into(), ..Request::default() };
     let mut refused = session.clone();
-    let answer = lakeward.ask(&mut refused, &request).expect("an answer").0.into_inner();
+    let answer = say(&lakeward, &mut refused, "no, not that");
     assert_eq!(answer.signals.acts, [Act::Reject]);
     assert_eq!(pending(&refused), [both[1]]);
 
@@ -172,8 +166,7 @@ fn steps_back_reach_as_far_in_a_session_that_is_saved_after_every_turn() {
     let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
     session.use_table(Input::Table("sales".into()));
     let mut said = |text: &str| {
-        let request = Request { text: text.into(), ..Request::default() };
-        let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
+        let answer = say(&lakeward, &mut session, text);
         lakeward.sessions().save(&mut session).expect("a place");
         session = lakeward.sessions().open("s").expect("as it was saved");
         let first = answer.operations.iter().find(|operation| operation.requested);

@@ -16,6 +16,8 @@ use lakeward_core::request::{Demand, Input, Label, demands_schema};
 use lakeward_core::role::Role;
 use serde_json::{Value, json};
 
+use crate::place::{Folder, Run, lakeward};
+
 /// An answer of `tables` tables with `columns` columns each and evidence from all three searches; `turn` set a topic.
 fn answer(turn: usize, tables: usize, columns: usize) -> Recommendation {
     let names: Vec<String> = (0..columns).map(|column| format!("column_{column:03}")).collect();
@@ -80,36 +82,24 @@ fn step(input: Input, file: &str) -> NewStep {
 }
 
 struct Place {
-    folder: tempfile::TempDir,
+    folder: Folder,
     store: SessionStore,
 }
 
 impl Place {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Folder::of(&[]);
         let store = SessionStore::new(folder.path());
         Self { folder, store }
     }
 
     fn file(&self, id: &str) -> PathBuf {
-        self.folder.path().join("sessions").join(format!("{id}.json"))
+        self.folder.at(&format!("sessions/{id}.json"))
     }
 
     fn write(&self, id: &str, bytes: impl AsRef<[u8]>) {
         self.store.make_folder().expect("a folder");
         fs::write(self.file(id), bytes).expect("a file");
-    }
-
-    fn document(&self, id: &str) -> Value {
-        serde_json::from_slice(&fs::read(self.file(id)).expect("a file")).expect("JSON")
-    }
-
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.args(arguments).arg("--lake").arg(self.folder.path()).arg("--index").arg(self.folder.path());
-        let output = command.stdin(Stdio::null()).output().expect("the program");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        (output.status.code().expect("a code"), text(output.stdout), text(output.stderr))
     }
 }
 
@@ -483,10 +473,10 @@ fn operations_of_version_2_are_plans_now() {
     place.write("older", include_str!("data/older/session-2.json"));
     let session = place.store.open("older").expect("a session of version 2");
     assert_eq!((session.version, session.working()), (4, Some(Input::Step(3))));
-    let told: Vec<Vec<String>> =
+    let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(
-        told,
+        steps_done,
         [
             vec!["adds height from stations by station = name"],
             vec![
@@ -527,13 +517,12 @@ fn the_published_schema_is_that_of_the_document() {
     let published: Value = serde_json::from_slice(&fs::read(&path).expect("a file")).expect("JSON");
     assert!(published == expected, "out of date: run this test with LAKEWARD_WRITE_SCHEMAS=1");
     let place = Place::new();
-    let (code, stdout, _) = place.run(&["schema", "session", "--json"]);
-    assert_eq!((code, serde_json::from_str::<Value>(&stdout).expect("JSON")), (0, expected.clone()));
+    assert_eq!(Run::of(&mut lakeward(["schema", "session", "--json"])).succeeded().json(), expected);
     // What is written has the fields that the schema demands, and no other.
     let mut session = place.store.create(Some("s"), "lake").expect("a session");
     push(&mut session, 2);
     place.store.save(&mut session).expect("a save");
-    let document = place.document("s");
+    let document: Value = serde_json::from_slice(&fs::read(place.file("s")).expect("a file")).expect("JSON");
     let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<BTreeSet<_>>();
     assert_eq!(fields(&document), fields(&expected["properties"]));
 }

@@ -7,32 +7,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::REPOSITORY;
+use crate::place::{Folder, Run, lakeward};
 use crate::store_server::{BUCKET, KEY_ID, StoreServer};
+use crate::stores::environment;
 
 /// A lake of a folder, with broken files in it.
 struct Place {
-    folder: TempDir,
+    folder: Folder,
     server: Option<StoreServer>,
-}
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Run {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
-    }
 }
 
 impl Place {
     fn of(folders: &[&str]) -> Place {
-        let place = Place { folder: tempfile::tempdir().expect("a folder"), server: None };
+        let place = Place { folder: Folder::of(&[]), server: None };
         for folder in folders {
             fs::create_dir_all(place.lake().join(folder)).expect("a folder");
             for file in fs::read_dir(Path::new(REPOSITORY).join("lake").join(folder)).expect("a folder").flatten() {
@@ -52,58 +41,47 @@ impl Place {
     }
 
     fn lake(&self) -> PathBuf {
-        self.folder.path().join("lake")
+        self.folder.at("lake")
     }
 
     fn index(&self, name: &str) -> String {
         match self.server {
             Some(_) => format!("s3://{BUCKET}/{name}"),
-            None => self.folder.path().join(name).display().to_string(),
+            None => self.folder.text(name),
         }
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.lake().join(name), text).expect("a file");
+        self.folder.write(&format!("lake/{name}"), text);
     }
 
     fn command(&self, machine: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.args(arguments).current_dir(self.folder.path()).env_clear();
-        command.env("LAKEWARD_STATE", self.folder.path().join(machine));
-        if let Some(server) = &self.server {
-            command.env("AWS_ENDPOINT_URL", server.url()).env("AWS_REGION", "us-east-1");
-            command.env("AWS_ACCESS_KEY_ID", KEY_ID).env("AWS_SECRET_ACCESS_KEY", "secret");
-        }
+        let mut command = lakeward(arguments);
+        command.current_dir(self.folder.path()).env_clear().env("LAKEWARD_STATE", self.folder.at(machine));
+        command.envs(self.server.iter().flat_map(|server| environment(server, KEY_ID)));
         command
     }
 
     fn run(&self, machine: &str, arguments: &[&str]) -> Run {
-        let output = self.command(machine, arguments).output().expect("the program");
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Run::of(&mut self.command(machine, arguments))
     }
 
     /// The index `name`, built by one process.
     fn build(&self, name: &str, more: &[&str]) -> Value {
-        let lake = self.lake().display().to_string();
+        let lake = self.folder.text("lake");
         let arguments = ["index", &lake, "--index", &self.index(name), "--json"];
         self.run("one", &[&arguments, more].concat()).json()
     }
 
     fn list(&self, name: &str, count: usize, more: &[&str]) -> Value {
-        let (lake, count) = (self.lake().display().to_string(), count.to_string());
+        let (lake, count) = (self.folder.text("lake"), count.to_string());
         let arguments = ["index", "shards", &lake, "-n", &count, "--index", &self.index(name), "--json"];
         self.run("planner", &[&arguments, more].concat()).json()
     }
 
     fn work(&self, list: &str, shard: usize) -> Value {
         let machine = format!("machine {shard}");
-        let run = self.run(&machine, &["index", "work", list, "--shard", &shard.to_string(), "--json"]);
-        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
-        run.json()
+        self.run(&machine, &["index", "work", list, "--shard", &shard.to_string(), "--json"]).succeeded().json()
     }
 
     fn commit(&self, list: &str) -> Value {
@@ -123,7 +101,7 @@ impl Place {
 
     /// Every file of the index `name` that its manifests name, and these.
     fn content(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
-        let root = self.folder.path().join(name);
+        let root = self.folder.at(name);
         let mut found = BTreeMap::from([("manifest.json".into(), fs::read(root.join("manifest.json")).expect("one"))]);
         for segment in fs::read_dir(root.join("segments")).expect("segments").flatten() {
             for file in fs::read_dir(segment.path()).expect("a segment").flatten() {
@@ -222,7 +200,7 @@ fn steps_can_be_made_again() {
     let of_shards = looked_up_bytes(Path::new(list));
     let stats = place.commit(list);
     let committed = place.content("index");
-    let of_index = looked_up_bytes(&place.folder.path().join("index"));
+    let of_index = looked_up_bytes(&place.folder.at("index"));
     assert!(10 * of_shards < of_index, "shards have no inverted lists: {of_shards} bytes of {of_index}");
     // Nothing of it is left to be done.
     let again = place.commit(list);
@@ -243,7 +221,7 @@ fn what_is_missing_is_named_and_can_be_left_out() {
     }
     let refused = place.run("committer", &["index", "commit", list]);
     assert!(refused.code == 2 && refused.stderr.contains("2 of 4 shards"), "{} {}", refused.code, refused.stderr);
-    assert!(refused.stderr.contains(": 1, 3;") && !place.folder.path().join("index/manifest.json").exists());
+    assert!(refused.stderr.contains(": 1, 3;") && !place.folder.at("index/manifest.json").exists());
     let part = place.run("committer", &["index", "commit", list, "--in-part", "--json"]);
     let expected =
         listed["shards"][1]["files"].as_u64().expect("a number") + listed["shards"][3]["files"].as_u64().expect("one");
@@ -381,7 +359,7 @@ fn an_index_in_a_store_has_the_same_bytes() {
     assert!(!server.paths(&rows).iter().any(|path| path.contains("/segments/")), "what is committed goes");
     assert_eq!(place.commit(list)["added"], 0);
     assert_eq!(server.paths(&format!("{BUCKET}/shards/manifests/")).len(), 1);
-    let lake = place.lake().display().to_string();
+    let lake = place.folder.text("lake");
     let found = place.run("reader", &["tables", "--lake", &lake, "--index", &place.index("shards"), "--json"]).json();
     assert_eq!(
         found["tables"].as_array().expect("tables").len() as u64,
@@ -402,15 +380,8 @@ fn a_shell_loop_is_an_engine() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
     let mut shell = Command::new("sh");
     shell.args(["-ec", script]).current_dir(place.folder.path()).env("PATH", path);
-    let run = shell.output().expect("a shell");
-    // Some files are broken.
-    assert_eq!(
-        run.status.code(),
-        Some(4),
-        "{}{}",
-        String::from_utf8_lossy(&run.stdout),
-        String::from_utf8_lossy(&run.stderr)
-    );
+    let run = Run::of(&mut shell);
+    assert_eq!(run.code, 4, "some files are broken: {}", run.said());
     let tables = place.run("machine", &["tables", "--lake", "lake", "--json"]).json();
     assert!(tables["tables"].as_array().expect("tables").len() > 3, "{tables}");
 }

@@ -1,10 +1,10 @@
 //! Simulated users over a catalogue of records: as a benchmark that `lakeward eval` reads, and in person with the agent.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::place::{Folder, Run, lakeward};
 
 const PLACES: [&str; 4] = ["Norway", "Italy", "Peru", "Kenya"];
 const SUBJECTS: [&str; 4] = ["Drinking water", "Electricity prices", "Hospital beds", "Crop yields"];
@@ -26,41 +26,29 @@ fn records() -> String {
     (0..64).map(record).collect::<Vec<_>>().join("\n")
 }
 
-fn run(here: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).current_dir(here).env("LAKEWARD_LAKE", here.join("lake")).env_remove("LAKEWARD_INDEX");
-    let output = command.stdin(Stdio::null()).output().expect("the program");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+fn run(here: &Folder, arguments: &[&str]) -> Run {
+    Run::of(lakeward(arguments).current_dir(here.path()).env("LAKEWARD_LAKE", here.at("lake")))
 }
 
 #[test]
 fn dialogues_are_a_benchmark_and_are_had_in_person() {
-    let place = tempfile::tempdir().expect("a folder");
-    let here = place.path();
-    fs::create_dir(here.join("lake")).expect("a folder");
-    fs::create_dir(here.join("bench")).expect("a folder");
-    fs::write(here.join("bench/corpus.jsonl"), records()).expect("a file");
-    let (code, _, err) = run(here, &["index", "lake", "--records", "bench/corpus.jsonl"]);
-    assert_eq!(code, 0, "{err}");
+    let here = &Folder::of(&[("bench/corpus.jsonl", &records())]);
+    fs::create_dir(here.at("lake")).expect("a folder");
+    run(here, &["index", "lake", "--records", "bench/corpus.jsonl"]).succeeded();
     // To stdout: JSON lines, the same for the same seed.
-    let (code, out, _) = run(here, &["simulate", "--dialogues", "7", "--seed", "3"]);
-    assert_eq!((code, out.lines().count()), (0, 7));
-    assert_eq!(run(here, &["simulate", "--dialogues", "7", "--seed", "3"]).1, out);
+    let out = run(here, &["simulate", "--dialogues", "7", "--seed", "3"]).succeeded().stdout;
+    assert_eq!(out.lines().count(), 7);
+    assert_eq!(run(here, &["simulate", "--dialogues", "7", "--seed", "3"]).stdout, out);
     let first: Value = serde_json::from_str(out.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["task"], "dialogue");
     // As a benchmark.
     let arguments = ["simulate", "--dialogues", "24", "--later-turn", "0.5", "--out", "bench/queries.jsonl"];
-    assert_eq!(run(here, &arguments).0, 0);
-    assert_eq!(fs::read_to_string(here.join("bench/qrels.txt")).expect("a file").lines().count(), 24);
-    let (code, _, err) = run(here, &arguments);
-    assert!(code == 2 && err.contains("exists"), "{err}");
-    let (code, out, err) = run(
-        here,
-        &["eval", "bench", "--system", "lakeward", "--system", "bm25", "--system", "bm25-last-turn", "--json"],
-    );
-    assert_eq!(code, 0, "{err}");
-    let report: Value = serde_json::from_str(&out).expect("JSON");
+    run(here, &arguments).succeeded();
+    assert_eq!(fs::read_to_string(here.at("bench/qrels.txt")).expect("a file").lines().count(), 24);
+    let again = run(here, &arguments);
+    assert!(again.code == 2 && again.stderr.contains("exists"), "{again:?}");
+    let systems = ["--system", "lakeward", "--system", "bm25", "--system", "bm25-last-turn"];
+    let report = run(here, &[&["eval", "bench", "--json"], &systems[..]].concat()).succeeded().json();
     let group = |system: usize, name: &str| -> Value {
         let groups = report["systems"][system]["groups"].as_array().cloned().unwrap_or_default();
         groups.into_iter().find(|group| group["group"] == name).unwrap_or_default()
@@ -74,21 +62,16 @@ fn dialogues_are_a_benchmark_and_are_had_in_person() {
     let never = group(0, "correction: none")["queries"].as_u64().unwrap_or_default();
     assert!(later > 0 && never > 0 && later + never <= 24, "{later} {never}");
     // In person.
-    let (code, out, err) = run(here, &["simulate", "--dialogues", "12", "--run", "--turns", "6", "--json"]);
-    assert_eq!(code, 0, "{err}");
-    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let report = run(here, &["simulate", "--dialogues", "12", "--run", "--turns", "6", "--json"]).succeeded().json();
     let all = &report["groups"][0];
     assert_eq!((&all["group"], &all["dialogues"], &report["records"]), (&json!("all"), &json!(12), &json!(64)));
     assert!(all["turns"].as_f64().is_some_and(|turns| (1.0..=6.0).contains(&turns)), "{all}");
     assert!(all["accepted"].as_f64().is_some_and(|share| share > 0.3), "{all}");
-    let (code, out, _) = run(here, &["simulate", "--dialogues", "4", "--run", "--phrases", "hasty"]);
-    assert!(
-        code == 0 && out.contains("correction: ") && out.contains("phrases: hasty") && out.contains("AT@3"),
-        "{out}"
-    );
+    let out = run(here, &["simulate", "--dialogues", "4", "--run", "--phrases", "hasty"]).succeeded().stdout;
+    assert!(["correction: ", "phrases: hasty", "AT@3"].iter().all(|part| out.contains(part)), "{out}");
     for wrong in
         [&["simulate", "--same-turn", "2"][..], &["simulate", "--phrases", "loud"], &["simulate", "--turns", "3"]]
     {
-        assert_eq!(run(here, wrong).0, 2, "{wrong:?}");
+        assert_eq!(run(here, wrong).code, 2, "{wrong:?}");
     }
 }

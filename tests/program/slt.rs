@@ -1,30 +1,14 @@
 //! The SQL functions, as `.slt` files tell: every query of `tests/program/slt/*.slt` with its rows or its error, over the sample lake.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use lakeward::Lakeward;
-use lakeward::Place;
 use lakeward::functions;
 use lakeward_core::Error;
-use lakeward_core::monitor::Silent;
-use lakeward_index::build::BuildOptions;
 use lakeward_operate::{LakeContext, Limits, Rows};
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
-use tempfile::TempDir;
 
-/// The sample lake, indexed once.
-fn sample() -> &'static (Lakeward, TempDir) {
-    static LAKE: OnceLock<(Lakeward, TempDir)> = OnceLock::new();
-    LAKE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let lake = Path::new(crate::REPOSITORY).join("lake");
-        let place = Place::new(&lake, Some(folder.path())).expect("a place");
-        let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("a build");
-        (lakeward, folder)
-    })
-}
+use crate::place::sample;
 
 /// A context whose queries an `.slt` file asks one after the other.
 struct Database(LakeContext);
@@ -83,7 +67,6 @@ fn cells(rows: &mut Rows<'_>) -> Result<Vec<Vec<String>>, Error> {
 
 #[test]
 fn every_query_of_the_slt_files() {
-    let (lakeward, _folder) = sample();
     let folder = Path::new(crate::REPOSITORY).join("tests/program/slt");
     let mut files: Vec<_> =
         folder.read_dir().expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
@@ -92,7 +75,7 @@ fn every_query_of_the_slt_files() {
     let mut failures = Vec::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "slt")) {
         let mut runner =
-            Runner::new(|| async { functions::context(lakeward, Limits::default()).map(Database).map_err(Shown) });
+            Runner::new(|| async { functions::context(sample(), Limits::default()).map(Database).map_err(Shown) });
         runner.with_column_validator(sqllogictest::strict_column_validator);
         if let Err(error) = runner.run_file(file) {
             failures.push(error.display(false).to_string());
@@ -103,13 +86,10 @@ fn every_query_of_the_slt_files() {
 
 #[test]
 fn a_context_is_shared_by_threads() {
-    let (lakeward, _folder) = sample();
-    let context = Arc::new(lakeward.clone());
     let asked: Vec<_> = (0..4)
         .map(|_| {
-            let lakeward = Arc::clone(&context);
-            std::thread::spawn(move || {
-                let context = functions::context(&lakeward, Limits::default())?;
+            std::thread::spawn(|| {
+                let context = functions::context(sample(), Limits::default())?;
                 let mut rows = context.query("SELECT count(*) FROM lake_joinable('us/states', 'code')", None)?;
                 cells(&mut rows)
             })

@@ -2,41 +2,21 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use lakeward_core::Error;
-use lakeward_core::monitor::Silent;
-use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions};
-use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_operate::{LakeContext, Limits, NoteKind};
-use tempfile::TempDir;
+
+use crate::place::{Folder, sample};
 
 fn sample_lake() -> PathBuf {
     Path::new(crate::REPOSITORY).join("lake")
 }
 
-fn index_of(lake: &Path) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    build::build(lake, folder.path(), StaticModel::builtin(), &BuildOptions::default(), &Silent).expect("a build");
-    folder
-}
-
-/// The index of the sample lake, built once.
-fn sample_index() -> &'static Path {
-    static INDEX: OnceLock<TempDir> = OnceLock::new();
-    INDEX.get_or_init(|| index_of(&sample_lake())).path()
-}
-
-fn context_of(lake: &Path, index: &Path, limits: Limits) -> LakeContext {
-    let index = LakeIndex::open(index, StaticModel::builtin().id()).expect("an index");
-    LakeContext::new(lake, &index, limits).expect("a context")
-}
-
-fn sample() -> LakeContext {
-    context_of(&sample_lake(), sample_index(), Limits::default())
+fn context() -> LakeContext {
+    sample().context(Limits::default()).expect("a context")
 }
 
 /// All rows as text, cells joined by `|`, NULL as `-`.
@@ -64,7 +44,7 @@ fn answer(context: &LakeContext, sql: &str) -> Vec<String> {
 #[test]
 fn tables_of_two_formats_join() {
     let rows = answer(
-        &sample(),
+        &context(),
         r#"SELECT a.iata_code, a.name, count(*) AS routes
            FROM transport.routes_us_2026_07 r JOIN transport.airports_world a ON r."Destination" = a.iata_code
            GROUP BY 1, 2 ORDER BY routes DESC, 1 LIMIT 2"#,
@@ -76,12 +56,12 @@ fn tables_of_two_formats_join() {
 #[test]
 fn a_packed_file_is_grouped() {
     let rows = answer(
-        &sample(),
+        &context(),
         r#"SELECT carrier, count(*) n, round(avg(dep_delay), 1) FROM "transport/nyc2013/flights_2013_05" GROUP BY 1 ORDER BY n DESC LIMIT 2"#,
     );
     assert_eq!(rows, ["UA|512|10.9", "EV|501|12.3"]);
     let rows = answer(
-        &sample(),
+        &context(),
         "SELECT count(*) FROM disasters.earthquakes_2018w05 WHERE magnitude >= 4.5 AND time >= timestamp '2018-02-05T00:00:00'",
     );
     assert_ne!(rows, ["0"]);
@@ -89,7 +69,7 @@ fn a_packed_file_is_grouped() {
 
 #[test]
 fn codes_keep_their_zeros_and_na_stays_a_code() {
-    let context = sample();
+    let context = context();
     assert_eq!(answer(&context, "SELECT fips, name FROM us.states WHERE code = 'AL'"), ["01|Alabama"]);
     assert_eq!(answer(&context, "SELECT min(zip_code) FROM zip_ma"), ["01001"]);
     assert_eq!(answer(&context, "SELECT name FROM geo.countries WHERE iso = 'NA'"), ["Namibia"]);
@@ -98,7 +78,7 @@ fn codes_keep_their_zeros_and_na_stays_a_code() {
 
 #[test]
 fn dates_filter_however_they_are_written() {
-    let context = sample();
+    let context = context();
     let days = |table: &str, from: &str| {
         answer(&context, &format!("SELECT count(*), min(date) FROM climate.daily.{table} WHERE date >= date '{from}'"))
     };
@@ -109,16 +89,16 @@ fn dates_filter_however_they_are_written() {
 
 #[test]
 fn messy_numbers_are_numbers() {
-    let rows = answer(&sample(), r#"SELECT max("2020"), min("1990") FROM us.federal_receipts_omb"#);
+    let rows = answer(&context(), r#"SELECT max("2020"), min("1990") FROM us.federal_receipts_omb"#);
     assert_eq!(rows, ["2118356000|-790790"]);
     // Yes and no as 1 and 0 can be averaged.
-    let rows = answer(&sample(), "SELECT round(avg(survived), 2) FROM titanic_passengers");
+    let rows = answer(&context(), "SELECT round(avg(survived), 2) FROM titanic_passengers");
     assert_eq!(rows, ["0.34"]);
 }
 
 #[test]
 fn names_are_found_by_id_by_folder_and_by_their_end() {
-    let context = sample();
+    let context = context();
     let count = |from: &str| answer(&context, &format!("SELECT count(*) FROM {from}"));
     let expected = count(r#""us/zip/zip_ma""#);
     for from in
@@ -136,7 +116,7 @@ fn names_are_found_by_id_by_folder_and_by_their_end() {
 
 #[test]
 fn columns_are_found_without_quotes() {
-    let context = sample();
+    let context = context();
     let quoted =
         answer(&context, r#"SELECT "Airline", count(*) FROM routes_us_2026_07 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3"#);
     let bare = "SELECT r.airline, count(*) FROM routes_us_2026_07 r WHERE Source <> '' GROUP BY AIRLINE ORDER BY 2 DESC, 1 LIMIT 3";
@@ -148,15 +128,15 @@ fn columns_are_found_without_quotes() {
 }
 
 #[test]
-fn an_unknown_table_is_told_with_its_nearest_names() {
-    match ask(&sample(), "SELECT * FROM transport.airport_world") {
+fn an_unknown_table_is_reported_with_its_nearest_names() {
+    match ask(&context(), "SELECT * FROM transport.airport_world") {
         Err(Error::UnknownTable { name, nearest }) => {
             assert_eq!(name, "transport/airport_world");
             assert_eq!(nearest[0], "transport/airports_world");
         }
         other => panic!("{other:?}"),
     }
-    let error = ask(&sample(), "SELECT nothing FROM zip_ma").expect_err("no such column");
+    let error = ask(&context(), "SELECT nothing FROM zip_ma").expect_err("no such column");
     assert!(matches!(&error, Error::Sql { reason } if reason.contains("zip_ma.county")), "{error}");
 }
 
@@ -165,7 +145,7 @@ fn what_is_no_query_is_refused_and_leaves_nothing() {
     let place = tempfile::tempdir().expect("a folder");
     let target = place.path().join("out.csv");
     let target = target.display();
-    let context = sample();
+    let context = context();
     for sql in [
         format!("COPY (SELECT 1) TO '{target}'"),
         format!("EXPLAIN ANALYZE COPY (SELECT 1) TO '{target}'"),
@@ -190,7 +170,7 @@ fn what_is_no_query_is_refused_and_leaves_nothing() {
 #[test]
 fn a_query_beyond_its_memory_fails_clearly_and_the_next_one_runs() {
     let limits = Limits { memory_bytes: 100_000, spill_bytes: 0 };
-    let context = context_of(&sample_lake(), sample_index(), limits);
+    let context = sample().context(limits).expect("a context");
     let sql = "SELECT a.name, b.name FROM transport.airports_world a JOIN transport.airports_world b ON a.iso_country = b.iso_country ORDER BY 1, 2";
     let error = ask(&context, sql).expect_err("too little memory");
     assert!(matches!(&error, Error::Sql { reason } if reason.contains("memory")), "{error}");
@@ -199,7 +179,7 @@ fn a_query_beyond_its_memory_fails_clearly_and_the_next_one_runs() {
 
 #[test]
 fn a_limit_says_whether_there_is_more() {
-    let context = sample();
+    let context = context();
     let mut rows = context.query("SELECT * FROM zip_ma", Some(2)).expect("rows");
     let mut count = 0;
     while let Some(batch) = rows.next_batch().expect("a batch") {
@@ -213,41 +193,31 @@ fn a_limit_says_whether_there_is_more() {
 }
 
 /// A lake of few files with hard names and cells.
-fn odd_lake() -> TempDir {
-    let lake = tempfile::tempdir().expect("a folder");
-    let file = |name: &str| lake.path().join(name);
+fn odd_lake() -> (Folder, LakeContext) {
+    let lake = Folder::of(&[("a/same/prices.csv", "k,v\nx,1\ny,2\n"), ("b/same/prices.csv", "k,v\nx,1\ny,2\n")]);
     let mut text = String::from("id,amount,part,seen,big\n");
     for row in 0..100 {
         let amount = if row % 50 == 7 { "oops".to_string() } else { format!("\"${row},000\"") };
-        text.push_str(&format!(
-            "{row},{amount},{row}%,2020-01-02T00:00:0{}.25Z,1234567890123456789{}\n",
-            row % 10,
-            row
-        ));
+        let seen = format!("2020-01-02T00:00:0{}.25Z", row % 10);
+        text.push_str(&format!("{row},{amount},{row}%,{seen},1234567890123456789{row}\n"));
     }
-    fs::write(file("sums.csv"), text).expect("a file");
-    fs::copy(sample_lake().join("film/critic_scores.parquet"), file("we ird%20*#?[a].parquet")).expect("a copy");
+    lake.write("sums.csv", text);
+    fs::copy(sample_lake().join("film/critic_scores.parquet"), lake.at("we ird%20*#?[a].parquet")).expect("a copy");
     let batch = RecordBatch::try_from_iter([
         ("n", Arc::new(Int32Array::from(vec![Some(1), None])) as ArrayRef),
         ("t", Arc::new(StringArray::from(vec!["a", "NA"])) as ArrayRef),
     ])
     .expect("a batch");
-    let out = fs::File::create(file("typed.arrow")).expect("a file");
+    let out = fs::File::create(lake.at("typed.arrow")).expect("a file");
     let mut writer = arrow::ipc::writer::FileWriter::try_new(out, &batch.schema()).expect("a writer");
     writer.write(&batch).and_then(|()| writer.finish()).expect("a file");
-    fs::create_dir_all(file("a/same")).expect("a folder");
-    fs::create_dir_all(file("b/same")).expect("a folder");
-    for folder in ["a", "b"] {
-        fs::write(file(&format!("{folder}/same/prices.csv")), "k,v\nx,1\ny,2\n").expect("a file");
-    }
-    lake
+    let context = lake.lake().context(Limits::default()).expect("a context");
+    (lake, context)
 }
 
 #[test]
 fn cells_that_do_not_fit_are_null_and_counted_once() {
-    let lake = odd_lake();
-    let index = index_of(lake.path());
-    let context = context_of(lake.path(), index.path(), Limits::default());
+    let (_lake, context) = odd_lake();
     let rows = answer(
         &context,
         "SELECT count(*), count(a.amount), sum(a.amount), max(b.part) FROM sums a JOIN sums b ON a.id = b.id",
@@ -270,9 +240,7 @@ fn cells_that_do_not_fit_are_null_and_counted_once() {
 
 #[test]
 fn odd_names_and_declared_types_are_read() {
-    let lake = odd_lake();
-    let index = index_of(lake.path());
-    let context = context_of(lake.path(), index.path(), Limits::default());
+    let (_lake, context) = odd_lake();
     assert_eq!(answer(&context, "SELECT n, t, arrow_typeof(n) FROM typed"), ["1|a|Int32", "-|NA|Int32"]);
     assert_ne!(answer(&context, r#"SELECT count(*) FROM "we ird%20*#?[a]""#), ["0"]);
     let error = ask(&context, "SELECT * FROM prices").expect_err("two tables");
@@ -282,14 +250,12 @@ fn odd_names_and_declared_types_are_read() {
 
 #[test]
 fn a_file_that_changed_or_went_is_named() {
-    let lake = odd_lake();
-    let index = index_of(lake.path());
-    let context = context_of(lake.path(), index.path(), Limits::default());
-    fs::write(lake.path().join("a/same/prices.csv"), "key,value,more\nx,1,2\n").expect("a file");
+    let (lake, context) = odd_lake();
+    lake.write("a/same/prices.csv", "key,value,more\nx,1,2\n");
     let error = ask(&context, "SELECT * FROM a.same.prices").expect_err("changed");
     assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("changed")), "{error}");
     for (name, table) in [("sums.csv", "sums"), ("we ird%20*#?[a].parquet", "\"we ird%20*#?[a]\"")] {
-        fs::remove_file(lake.path().join(name)).expect("a file");
+        fs::remove_file(lake.at(name)).expect("a file");
         let error = ask(&context, &format!("SELECT * FROM {table}")).expect_err("gone");
         assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("lakeward index")), "{error:?}");
     }
@@ -297,14 +263,13 @@ fn a_file_that_changed_or_went_is_named() {
 
 #[test]
 fn a_table_damaged_after_indexing_is_named() {
-    let lake = tempfile::tempdir().expect("a folder");
-    let file = lake.path().join("airports.parquet");
+    let lake = Folder::of(&[]);
     let mut bytes = fs::read(sample_lake().join("transport/airports_world.parquet")).expect("a file");
-    fs::write(&file, &bytes).expect("a file");
-    let index = index_of(lake.path());
+    let file = lake.write("airports.parquet", &bytes);
+    let indexed = lake.lake();
     bytes[1_000..100_000].fill(0xff);
     fs::write(&file, &bytes).expect("a file");
-    let context = context_of(lake.path(), index.path(), Limits::default());
+    let context = indexed.context(Limits::default()).expect("a context");
     let error = ask(&context, "SELECT * FROM airports").expect_err("damaged");
     assert!(matches!(&error, Error::Unreadable { path, .. } if *path == file), "{error}");
 }

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde::Deserialize;
-use tempfile::TempDir;
 
 use crate::REPOSITORY;
+use crate::place::{Folder, Run, lakeward};
 
 /// What a test says that cannot run.
 const SKIPPED: &str = "skipped: LAKEWARD_TEST_STORES_PYTHON names no Python with the servers of CONTRIBUTING.md";
@@ -20,22 +20,16 @@ const SKIPPED: &str = "skipped: LAKEWARD_TEST_STORES_PYTHON names no Python with
 /// A server that runs, with a lake.
 struct Service {
     script: Child,
-    folder: TempDir,
-    told: Told,
+    folder: Folder,
+    start: Start,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Told {
+struct Start {
     skipped: Option<String>,
     address: String,
     environment: BTreeMap<String, String>,
-}
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
 }
 
 impl Service {
@@ -45,18 +39,13 @@ impl Service {
             println!("{SKIPPED}");
             return None;
         };
-        let folder = tempfile::tempdir().expect("a folder");
-        let (lake, data) = (folder.path().join("lake"), folder.path().join("data"));
-        for (name, text) in [
-            ("people.csv", "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\n"),
-            ("geo/cities & more.csv", "town,inhabitants\nOslo,717710\nBern,134591\nRome,2755309\n"),
-            ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
-            ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,6\n"),
-        ] {
-            let path = lake.join(name);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            fs::write(path, text).expect("a file");
-        }
+        let folder = Folder::of(&[
+            ("lake/people.csv", "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\n"),
+            ("lake/geo/cities & more.csv", "town,inhabitants\nOslo,717710\nBern,134591\nRome,2755309\n"),
+            ("lake/sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
+            ("lake/sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,6\n"),
+        ]);
+        let (lake, data) = (folder.at("lake"), folder.at("data"));
         fs::create_dir(&data).expect("a folder");
         let script = Path::new(REPOSITORY).join("tests/program/store_services.py");
         let mut command = Command::new(python);
@@ -64,9 +53,9 @@ impl Service {
         let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python");
         let mut line = String::new();
         BufReader::new(script.stdout.as_mut().expect("its output")).read_line(&mut line).expect("a line");
-        let told: Told = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{kind}: {error}: {line}"));
-        let service = Service { script, folder, told };
-        match &service.told.skipped {
+        let start: Start = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{kind}: {error}: {line}"));
+        let service = Service { script, folder, start };
+        match &service.start.skipped {
             Some(reason) => {
                 println!("skipped: {reason}");
                 None
@@ -76,23 +65,15 @@ impl Service {
     }
 
     fn run(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.args(arguments).current_dir(self.folder.path()).env_clear().envs(&self.told.environment);
-        let address = &self.told.address;
+        let mut command = lakeward(arguments);
+        command.current_dir(self.folder.path()).env_clear().envs(&self.start.environment);
+        let address = &self.start.address;
         command.env("LAKEWARD_LAKE", format!("{address}/lake")).env("LAKEWARD_INDEX", format!("{address}/index"));
-        command.env("LAKEWARD_STATE", self.folder.path().join(machine)).envs(set.iter().copied());
-        let output = command.output().expect("the program");
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Run::of(command.env("LAKEWARD_STATE", self.folder.at(machine)).envs(set.iter().copied()))
     }
 
     fn succeeds(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> String {
-        let run = self.run(machine, set, arguments);
-        assert_eq!(run.code, 0, "{arguments:?}: {}{}", run.stdout, run.stderr);
-        run.stdout
+        self.run(machine, set, arguments).succeeded().stdout
     }
 }
 
@@ -113,8 +94,8 @@ fn serves(service: &Service) {
         service.succeeds("b", &[], &["sql", "SELECT sum(amount) AS s FROM sales WHERE year = 2021", "--format", "csv"]);
     assert_eq!(sum.trim(), "s\n11");
     // Into another index, of a lake on this machine that grows.
-    let lake = service.folder.path().join("lake");
-    let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.told.address));
+    let lake = service.folder.at("lake");
+    let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.start.address));
     let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
     let (writers, rounds) = (4, 3);
     std::thread::scope(|scope| {
@@ -123,8 +104,8 @@ fn serves(service: &Service) {
             scope.spawn(move || {
                 for round in 0..rounds {
                     let name = format!("w{writer}_{round}");
-                    let hidden = service.folder.path().join(&name);
-                    fs::write(&hidden, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n")).expect("a file");
+                    let hidden =
+                        service.folder.write(&name, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n"));
                     fs::rename(hidden, lake.join(format!("{name}.csv"))).expect("a file");
                     service.succeeds(&format!("machine{writer}"), &set, &["index", "--fast"]);
                 }
@@ -157,7 +138,7 @@ fn moto() {
 #[test]
 fn rclone() {
     let Some(service) = Service::start("rclone") else { return };
-    let lake = service.folder.path().join("lake");
+    let lake = service.folder.at("lake");
     let here = ("LAKEWARD_LAKE", lake.to_str().expect("a path"));
     let refused = service.run("a", &[here], &["index", "--fast"]);
     assert_eq!(refused.code, 3, "{}{}", refused.stdout, refused.stderr);

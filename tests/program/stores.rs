@@ -2,12 +2,12 @@
 //! for what has changed, and what the store refuses is named.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
+use crate::place::{Folder, Run, lakeward};
 use crate::store_server::{BUCKET, Fault, KEY_ID, StoreServer};
 
 const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
@@ -17,48 +17,50 @@ const CITIES: &str =
 /// A bucket with a lake in its folder `lake`, and a folder of this machine for the index.
 struct Bucket {
     server: StoreServer,
-    place: TempDir,
+    place: Folder,
     key_id: &'static str,
 }
 
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
+/// What the program has to know of a store.
+pub fn environment(server: &StoreServer, key_id: &str) -> [(&'static str, String); 4] {
+    [
+        ("AWS_ENDPOINT_URL", server.url()),
+        ("AWS_REGION", "us-east-1".into()),
+        ("AWS_ACCESS_KEY_ID", key_id.into()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".into()),
+    ]
 }
 
 impl Bucket {
     fn new(files: &[(&str, &str)]) -> Bucket {
-        let bucket =
-            Bucket { server: StoreServer::start(), place: tempfile::tempdir().expect("a folder"), key_id: KEY_ID };
+        let bucket = Bucket { server: StoreServer::start(), place: Folder::of(&[]), key_id: KEY_ID };
         for (name, text) in files {
             bucket.server.put(&format!("{BUCKET}/lake/{name}"), *text);
         }
         bucket
     }
 
-    fn index(&self) -> PathBuf {
-        self.place.path().join("index")
-    }
-
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.args(arguments).current_dir(self.place.path()).env_clear();
-        command.env("AWS_ENDPOINT_URL", self.server.url()).env("AWS_REGION", "us-east-1");
-        command.env("AWS_ACCESS_KEY_ID", self.key_id).env("AWS_SECRET_ACCESS_KEY", "secret");
+        let mut command = lakeward(arguments);
+        command.current_dir(self.place.path()).env_clear().envs(environment(&self.server, self.key_id));
         command
     }
 
     fn run(&self, arguments: &[&str]) -> Run {
         let mut command = self.command(arguments);
-        command.env("LAKEWARD_LAKE", format!("s3://{BUCKET}/lake")).env("LAKEWARD_INDEX", self.index());
-        finish(command)
+        command.env("LAKEWARD_LAKE", format!("s3://{BUCKET}/lake")).env("LAKEWARD_INDEX", self.place.at("index"));
+        Run::of(&mut command)
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
-        let run = self.run(&[arguments, &["--json"]].concat());
-        serde_json::from_str(&run.stdout)
-            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", run.stdout, run.stderr))
+        self.run(&[arguments, &["--json"]].concat()).json()
+    }
+
+    /// The ids of its tables.
+    fn ids(&self) -> Vec<String> {
+        let listed = self.json(&["tables"]);
+        let tables = listed["tables"].as_array().expect("a list").iter();
+        tables.filter_map(|one| one["table"].as_str().map(str::to_string)).collect()
     }
 
     /// How many lists, and how many parts of files, were asked for since the last call.
@@ -66,15 +68,6 @@ impl Bucket {
         let asked = self.server.asked();
         let lists = asked.iter().filter(|asked| asked.path.contains("list-type")).count();
         (lists, asked.iter().filter(|asked| asked.range.is_some()).count())
-    }
-}
-
-fn finish(mut command: Command) -> Run {
-    let output = command.output().expect("the program");
-    Run {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 
@@ -88,14 +81,10 @@ fn a_bucket_is_a_lake() {
         ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,6\n"),
     ]);
     bucket.server.put("bucket/elsewhere/x.csv", "a\n1\n");
-    let built = bucket.run(&["index"]);
-    assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+    bucket.run(&["index"]).succeeded();
     // Five keys are two pages; each table file is one request.
     assert_eq!(bucket.asked(), (2, 4));
-    let listed = bucket.json(&["tables"]);
-    let ids: Vec<&str> =
-        listed["tables"].as_array().expect("a list").iter().filter_map(|one| one["table"].as_str()).collect();
-    assert_eq!(ids, ["geo/cities", "people", "sales"]);
+    assert_eq!(bucket.ids(), ["geo/cities", "people", "sales"]);
     let found = bucket.json(&["search", "inhabitants of cities"]);
     assert_eq!(found["answers"][0]["table"], "geo/cities", "{found}");
     assert_eq!(bucket.asked(), (0, 0), "a search asks the index alone");
@@ -103,8 +92,7 @@ fn a_bucket_is_a_lake() {
     assert_eq!(joined["answers"][0]["table"], "geo/cities", "{joined}");
     let sql = bucket.run(&["sql", "SELECT sum(amount) AS s FROM sales WHERE year = 2021", "--format", "csv"]);
     assert_eq!((sql.code, sql.stdout.trim()), (0, "s\n11"), "{}", sql.stderr);
-    let verified = bucket.run(&["verify"]);
-    assert_eq!(verified.code, 0, "{}", verified.stderr);
+    bucket.run(&["verify"]).succeeded();
 
     // Nothing has changed: the lists, and nothing else.
     bucket.asked();
@@ -136,11 +124,10 @@ fn a_query_asks_for_the_partitions_that_it_needs() {
     for year in 1990..2020 {
         let text = format!("town,amount\nOslo,{year}\nBern,6\n");
         bucket.server.put(&format!("{BUCKET}/lake/sales/year={year}/part-0.csv"), text);
-        let file = written(&bucket.place.path().join("part.parquet"), &format!("'Oslo' AS town, {year} AS amount"));
+        let file = written(&bucket.place.at("part.parquet"), &format!("'Oslo' AS town, {year} AS amount"));
         bucket.server.put(&format!("{BUCKET}/lake/typed/year={year}/part-0.parquet"), file);
     }
-    let built = bucket.run(&["index", "--fast"]);
-    assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+    bucket.run(&["index", "--fast"]).succeeded();
     for table in ["sales", "typed"] {
         bucket.asked();
         let query = format!("SELECT max(amount) AS a FROM {table} WHERE year = 2005");
@@ -162,66 +149,47 @@ fn a_query_asks_for_the_partitions_that_it_needs() {
 
 #[test]
 fn what_a_store_refuses_is_named_and_the_rest_is_indexed() {
-    let bucket = Bucket::new(&[
+    let files = [
         ("a/people.csv", PEOPLE),
         ("private/cities.csv", CITIES),
         ("z/secret.csv", CITIES),
         ("z/open.csv", PEOPLE),
         ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
         ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\n"),
-        ("odd//name.csv", "a\n1\n"),
-    ]);
+    ];
+    let bucket = Bucket::new(&files);
+    bucket.server.put(&format!("{BUCKET}/lake/odd//name.csv"), "a\n1\n");
     // Neither the whole nor this folder may be listed; one file and one part may not be read.
     bucket.server.fail("bucket/lake/private", Fault::Status(403, None), 3);
     bucket.server.fail("bucket/lake/z/secret.csv", Fault::Status(403, None), 1000);
     bucket.server.fail("bucket/lake/sales/year=2021", Fault::Status(403, None), 1000);
     let built = bucket.run(&["index"]);
-    assert_eq!(built.code, 4, "{}{}", built.stdout, built.stderr);
-    let told = format!("{}{}", built.stdout, built.stderr);
+    let output = built.said();
+    assert_eq!(built.code, 4, "{output}");
     for name in ["private", "secret.csv", "year=2021", "odd"] {
-        assert!(told.contains(name), "{name}: {told}");
+        assert!(output.contains(name), "{name}: {output}");
     }
-    assert!(told.contains("the store refuses access to it"), "{told}");
-    let ids = |bucket: &Bucket| -> Vec<String> {
-        let listed = bucket.json(&["tables"]);
-        listed["tables"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|one| one["table"].as_str().unwrap_or("").into())
-            .collect()
-    };
-    assert_eq!(ids(&bucket), ["a/people", "sales", "z/open"]);
+    assert!(output.contains("the store refuses access to it"), "{output}");
+    assert_eq!(bucket.ids(), ["a/people", "sales", "z/open"]);
     // Access that comes later is used, though nothing has changed.
-    let open = Bucket { server: StoreServer::start(), place: bucket.place, key_id: KEY_ID };
-    for (name, text) in [
-        ("a/people.csv", PEOPLE),
-        ("private/cities.csv", CITIES),
-        ("z/secret.csv", CITIES),
-        ("z/open.csv", PEOPLE),
-        ("sales/year=2020/part-0.csv", "town,amount\nOslo,3\n"),
-        ("sales/year=2021/part-0.csv", "town,amount\nOslo,5\n"),
-    ] {
-        open.server.put(&format!("{BUCKET}/lake/{name}"), text);
-    }
-    let again = open.run(&["index"]);
-    assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
-    assert_eq!(ids(&open), ["a/people", "private/cities", "sales", "z/open", "z/secret"]);
+    let open = Bucket { place: bucket.place, ..Bucket::new(&files) };
+    open.run(&["index"]).succeeded();
+    assert_eq!(open.ids(), ["a/people", "private/cities", "sales", "z/open", "z/secret"]);
     let sum = open.run(&["sql", "SELECT sum(amount) AS s FROM sales", "--format", "csv"]);
     assert_eq!(sum.stdout.trim(), "s\n8", "{}", sum.stderr);
 }
 
 #[test]
-fn places_and_credentials_that_are_wrong_are_told() {
+fn places_and_credentials_that_are_wrong_are_reported() {
     let mut bucket = Bucket::new(&[("people.csv", PEOPLE)]);
     let lake = format!("s3://{BUCKET}/lake");
-    let alone = finish(bucket.command(&["index", &lake]));
+    let alone = Run::of(&mut bucket.command(&["index", &lake]));
     assert!(alone.code == 2 && alone.stderr.contains("--index DIR"), "{}", alone.stderr);
-    let password = finish(bucket.command(&["index", "https://user:word@host/x", "--index", "i"]));
+    let password = Run::of(&mut bucket.command(&["index", "https://user:word@host/x", "--index", "i"]));
     assert!(password.code == 2 && password.stderr.contains("come from the environment"), "{}", password.stderr);
     let watched = bucket.run(&["index", "--watch"]);
     assert!(watched.code == 2 && watched.stderr.contains("does not report changes"), "{}", watched.stderr);
-    let nothing = finish(bucket.command(&["index", "s3://bucket/nothing", "--index", "i"]));
+    let nothing = Run::of(&mut bucket.command(&["index", "s3://bucket/nothing", "--index", "i"]));
     assert!(nothing.code != 0, "{}{}", nothing.stdout, nothing.stderr);
     bucket.key_id = "another-key";
     let refused = bucket.run(&["index"]);
@@ -229,15 +197,13 @@ fn places_and_credentials_that_are_wrong_are_told() {
     // Without credentials those of the machine would be asked for, at an address of the link.
     let mut command = bucket.command(&["index", &lake, "--index", "i"]);
     command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
-    let without = finish(command);
+    let without = Run::of(&mut command);
     assert!(without.code == 3 && without.stderr.contains("AWS_ACCESS_KEY_ID"), "{}", without.stderr);
     // Public buckets need none.
     let mut command = bucket.command(&["index", &format!("{}/public", bucket.server.url()), "--index", "i"]);
     command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
     bucket.server.put("public/index.txt", "people.csv\n");
     bucket.server.put("public/people.csv", PEOPLE);
-    let public = finish(command);
-    assert_eq!(public.code, 0, "{}", public.stderr);
-    assert!(Path::new(&bucket.place.path().join("i/manifest.json")).is_file());
-    assert!(fs::read_dir(bucket.place.path()).expect("a folder").count() >= 1);
+    Run::of(&mut command).succeeded();
+    assert!(bucket.place.at("i/manifest.json").is_file());
 }

@@ -7,6 +7,7 @@ pub mod error;
 pub mod guard;
 pub mod listing;
 pub mod monitor;
+mod names;
 pub mod plan;
 pub mod request;
 pub mod role;

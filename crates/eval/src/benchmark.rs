@@ -29,26 +29,13 @@ pub enum Task {
     Signals,
 }
 
-impl Task {
-    /// All tasks.
-    pub const ALL: [Task; 6] = [Task::Join, Task::Union, Task::Search, Task::TaskSearch, Task::Dialogue, Task::Signals];
-
-    /// Its name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Task::Join => "join",
-            Task::Union => "union",
-            Task::Search => "search",
-            Task::TaskSearch => "task-search",
-            Task::Dialogue => "dialogue",
-            Task::Signals => "signals",
-        }
-    }
-
-    /// The task of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Task::ALL.into_iter().find(|task| task.name() == name)
-    }
+lakeward_core::names! { Task, "Its name in files and on the command line.":
+    Join = "join",
+    Union = "union",
+    Search = "search",
+    TaskSearch = "task-search",
+    Dialogue = "dialogue",
+    Signals = "signals",
 }
 
 impl fmt::Display for Task {

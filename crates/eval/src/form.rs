@@ -24,19 +24,13 @@ pub enum DocumentForm {
     Masked,
 }
 
+lakeward_core::names! { DocumentForm, "Its name on the command line and in reports.":
+    Titles = "titles",
+    Cells = "cells",
+    Masked = "masked",
+}
+
 impl DocumentForm {
-    /// All forms.
-    pub const ALL: [DocumentForm; 3] = [DocumentForm::Titles, DocumentForm::Cells, DocumentForm::Masked];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            DocumentForm::Titles => "titles",
-            DocumentForm::Cells => "cells",
-            DocumentForm::Masked => "masked",
-        }
-    }
-
     /// `benchmark` in this form. Files are written below `place`, an empty folder.
     ///
     /// # Errors

@@ -32,24 +32,11 @@ pub enum LateOrder {
     Mixed,
 }
 
-impl LateOrder {
-    /// All orders.
-    pub const ALL: [LateOrder; 4] = [LateOrder::FirstStage, LateOrder::OneVector, LateOrder::Late, LateOrder::Mixed];
-
-    /// Its name as a system.
-    pub fn name(self) -> &'static str {
-        match self {
-            LateOrder::FirstStage => "first-stage",
-            LateOrder::OneVector => "one-vector",
-            LateOrder::Late => "late-interaction",
-            LateOrder::Mixed => "late-interaction-mixed",
-        }
-    }
-
-    /// The order of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|order| order.name() == name)
-    }
+lakeward_core::names! { LateOrder, "Its name as a system.":
+    FirstStage = "first-stage",
+    OneVector = "one-vector",
+    Late = "late-interaction",
+    Mixed = "late-interaction-mixed",
 }
 
 /// A document that the first stage proposes.

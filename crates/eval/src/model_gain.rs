@@ -338,11 +338,11 @@ fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Opti
     let with = |voice: &dyn Fn(&Asking) -> f64| -> Vec<(f64, f64)> {
         askings.iter().map(|asking| asking.with(voice(asking), options.k)).collect()
     };
-    let heard = |measured: Option<f64>| {
+    let weighted = |measured: Option<f64>| {
         let weights = askings.iter().map(|asking| asking.weight(measured)).sum::<f64>();
         (weights / askings.len().max(1) as f64, with(&|asking| asking.weight(measured)))
     };
-    let (computed, (weight, trusted), unmeasured) = (with(&|_| 0.0), heard(options.weight), heard(None));
+    let (computed, (weight, trusted), unmeasured) = (with(&|_| 0.0), weighted(options.weight), weighted(None));
     let differences: Vec<f64> = trusted.iter().zip(&computed).map(|(with, without)| with.0 - without.0).collect();
     let fixed: Vec<VoiceScore> = REPORTED.into_iter().map(|voice| mean(voice, &with(&|_| voice))).collect();
     let trusted = mean(weight, &trusted);

@@ -186,7 +186,7 @@ impl<'a> Systems<'a> {
             let what = "the benchmark has neither `lake/` nor `corpus.jsonl`: score a run of it with `--run-in`";
             return Err(Error::Usage(what.into()));
         }
-        if let Some(kind) = BaselineKind::ALL.into_iter().find(|kind| kind.name() == name) {
+        if let Some(kind) = BaselineKind::named(name) {
             return self.baseline(kind);
         }
         if name == LAST_TURN {

@@ -46,23 +46,16 @@ pub enum Ranker {
     Utility,
 }
 
+lakeward_core::names! { Ranker, "Its name on the command line.":
+    Join = "join",
+    Union = "union",
+    Search = "search",
+    ToJoin = "to-join",
+    Otherwise = "otherwise",
+    Utility = "utility",
+}
+
 impl Ranker {
-    /// All rankers.
-    pub const ALL: [Ranker; 6] =
-        [Ranker::Join, Ranker::Union, Ranker::Search, Ranker::ToJoin, Ranker::Otherwise, Ranker::Utility];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Ranker::Join => "join",
-            Ranker::Union => "union",
-            Ranker::Search => "search",
-            Ranker::ToJoin => "to-join",
-            Ranker::Otherwise => "otherwise",
-            Ranker::Utility => "utility",
-        }
-    }
-
     /// Whether its weights are accepted only if they carry over: those of the searches that plain baselines can answer, too.
     pub fn is_compared(self) -> bool {
         matches!(self, Ranker::Join | Ranker::Union)

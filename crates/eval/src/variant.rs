@@ -47,11 +47,17 @@ pub enum Variant {
     V7,
 }
 
-impl Variant {
-    /// All variants.
-    pub const ALL: [Variant; 7] =
-        [Variant::V1, Variant::V2, Variant::V3, Variant::V4, Variant::V5, Variant::V6, Variant::V7];
+lakeward_core::names! { Variant, "Its name as a system.":
+    V1 = "v1-words",
+    V2 = "v2-meaning",
+    V3 = "v3-fusion",
+    V4 = "v4-agent",
+    V5 = "v5-agent-questions",
+    V6 = "v6-agents",
+    V7 = "v7-agents-questions",
+}
 
+impl Variant {
     /// Pairs to compare, the simpler first: fusion with each channel, and every step after it.
     pub const STEPS: [(Variant, Variant); 10] = [
         (Variant::V1, Variant::V3),
@@ -79,27 +85,6 @@ impl Variant {
         }
     }
 
-    /// Its name as a system.
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::V1 => "v1-words",
-            Variant::V2 => "v2-meaning",
-            Variant::V3 => "v3-fusion",
-            Variant::V4 => "v4-agent",
-            Variant::V5 => "v5-agent-questions",
-            Variant::V6 => "v6-agents",
-            Variant::V7 => "v7-agents-questions",
-        }
-    }
-
-    /// The variant with this number or name, ignoring case.
-    pub fn named(name: &str) -> Option<Self> {
-        let is = |variant: &Variant| {
-            [variant.number(), variant.name()].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
-        };
-        Variant::ALL.into_iter().find(is)
-    }
-
     /// The variants for `requested`, with [`ALL`] expanded, each once, in the order of the paper.
     ///
     /// # Errors
@@ -111,7 +96,10 @@ impl Variant {
                 found.extend(Variant::ALL);
                 continue;
             }
-            found.push(Variant::named(name).ok_or_else(|| unknown(name))?);
+            let is = |variant: &Variant| {
+                [variant.number(), variant.name()].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
+            };
+            found.push(Variant::ALL.into_iter().find(is).ok_or_else(|| unknown(name))?);
         }
         found.sort_unstable();
         found.dedup();
@@ -171,19 +159,13 @@ pub enum QuestionUse {
     Beside,
 }
 
+lakeward_core::names! { QuestionUse, "Its name on the command line and in reports.":
+    Concatenated = "concatenated",
+    Dedicated = "dedicated",
+    Beside = "beside",
+}
+
 impl QuestionUse {
-    /// All uses.
-    pub const ALL: [QuestionUse; 3] = [QuestionUse::Concatenated, QuestionUse::Dedicated, QuestionUse::Beside];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            QuestionUse::Concatenated => "concatenated",
-            QuestionUse::Dedicated => "dedicated",
-            QuestionUse::Beside => "beside",
-        }
-    }
-
     /// How it indexes the questions.
     pub fn mode(self) -> QuestionMode {
         match self {
@@ -211,28 +193,13 @@ pub enum Component {
     Reranker,
 }
 
-impl Component {
-    /// All components.
-    pub const ALL: [Component; 6] = [
-        Component::Planner,
-        Component::Words,
-        Component::Meaning,
-        Component::Questions,
-        Component::Evaluator,
-        Component::Reranker,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Component::Planner => "planner",
-            Component::Words => "words",
-            Component::Meaning => "meaning",
-            Component::Questions => "questions",
-            Component::Evaluator => "evaluator",
-            Component::Reranker => "reranker",
-        }
-    }
+lakeward_core::names! { Component, "Its name in reports.":
+    Planner = "planner",
+    Words = "words",
+    Meaning = "meaning",
+    Questions = "questions",
+    Evaluator = "evaluator",
+    Reranker = "reranker",
 }
 
 #[cfg(test)]

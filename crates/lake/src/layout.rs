@@ -315,7 +315,7 @@ fn matches(pattern: &str, name: &str) -> bool {
             again = Some((rest, name));
             continue;
         }
-        let (wanted, rest) = match pattern.strip_prefix(DIGIT) {
+        let (digit, rest) = match pattern.strip_prefix(DIGIT) {
             Some(rest) => (None, rest),
             None => {
                 (pattern.chars().next(), pattern.get(pattern.chars().next().map_or(0, char::len_utf8)..).unwrap_or(""))
@@ -324,7 +324,7 @@ fn matches(pattern: &str, name: &str) -> bool {
         let found = name.chars().next();
         match found {
             None if pattern.is_empty() => return true,
-            Some(found) if !pattern.is_empty() && wanted.map_or(found.is_ascii_digit(), |wanted| wanted == found) => {
+            Some(found) if !pattern.is_empty() && digit.map_or(found.is_ascii_digit(), |digit| digit == found) => {
                 (pattern, name) = (rest, &name[found.len_utf8()..]);
             }
             _ => {

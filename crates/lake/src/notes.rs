@@ -225,9 +225,9 @@ impl Synonyms {
         let mut wordings = Vec::new();
         for forms in self.forms() {
             for form in &forms {
-                let wanted = name_words(form);
-                let Some(run) = run_of(&keys, &wanted) else { continue };
-                for other in forms.iter().filter(|other| name_words(other) != wanted) {
+                let sequence = name_words(form);
+                let Some(run) = run_of(&keys, &sequence) else { continue };
+                for other in forms.iter().filter(|other| name_words(other) != sequence) {
                     let around = [&words[..run.start], &[other.as_str()], &words[run.end..]].concat();
                     wordings.push((around.join(" "), (*other).clone()));
                 }
@@ -248,10 +248,10 @@ impl Synonyms {
     }
 }
 
-/// Where the words of `wanted` stand in a row.
-fn run_of(words: &[Vec<String>], wanted: &[String]) -> Option<std::ops::Range<usize>> {
+/// Where the words of `sequence` stand in a row.
+fn run_of(words: &[Vec<String>], sequence: &[String]) -> Option<std::ops::Range<usize>> {
     (0..words.len()).find_map(|start| {
-        let mut rest = wanted;
+        let mut rest = sequence;
         for (place, word) in words.iter().enumerate().skip(start) {
             rest = rest.strip_prefix(word.as_slice()).filter(|_| !word.is_empty())?;
             if rest.is_empty() {

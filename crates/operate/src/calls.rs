@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_its_nearest() {
+    fn an_unknown_name_is_reported_with_its_nearest() {
         let text = unknown("lake_serach", ["lake_search", "range"].into_iter()).to_string();
         assert_eq!(text, "there is no table function `lake_serach`; did you mean `lake_search`?");
         assert!(unknown("zzz", ["range"].into_iter()).to_string().contains("SHOW FUNCTIONS"));

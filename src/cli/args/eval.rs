@@ -115,7 +115,7 @@ pub struct EvalCommand {
 
 fn questions_parser() -> impl TypedValueParser<Value = QuestionUse> {
     let names = PossibleValuesParser::new(QuestionUse::ALL.map(QuestionUse::name));
-    names.map(|name| QuestionUse::ALL.into_iter().find(|question_use| question_use.name() == name).unwrap_or_default())
+    names.map(|name| QuestionUse::named(&name).unwrap_or_default())
 }
 
 fn task_parser() -> impl TypedValueParser<Value = Task> {

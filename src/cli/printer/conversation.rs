@@ -8,7 +8,7 @@ use lakeward_agent::session::transcript::input_name;
 use lakeward_agent::session::{Choice, Session, SessionState, SessionSummary, Step};
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
-use lakeward_models::llm::{Spent, told_tokens};
+use lakeward_models::llm::{Spent, tokens_text};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
@@ -21,7 +21,7 @@ pub fn model_cost(cost: &ModelCost) -> String {
     if calls == 0 {
         return format!("{} was not asked", cost.id);
     }
-    let tokens = told_tokens(calls as f64, usage.tokens() as f64, estimated > 0);
+    let tokens = tokens_text(calls as f64, usage.tokens() as f64, estimated > 0);
     let mut parts = vec![format!("{}, {tokens} tokens of {}", counted(calls as u64, "call"), cost.id)];
     if refused > 0 {
         parts.push(format!("{} rejected", counted(refused as u64, "answer")));
@@ -118,7 +118,6 @@ fn choices(what: &str, choices: &[Choice]) {
     }
 }
 
-/// A step in one line.
 pub fn step_line(step: &Step) -> String {
     let inputs: Vec<String> = step.plan.inputs().into_iter().map(name).collect();
     let (number, kind) = (step.number.to_string(), say(step.plan.kind().name()));

@@ -15,7 +15,7 @@ use lakeward_eval::model_gain::{VoiceReport, VoiceScore};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::{TuneReport, TunedRanker};
-use lakeward_models::llm::{Spent, told_tokens};
+use lakeward_models::llm::{Spent, tokens_text};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
@@ -191,7 +191,7 @@ pub fn extraction(scores: &ExtractionScores) {
     ));
     if scores.spent.calls > 0 {
         let Spent { calls, usage, estimated, .. } = scores.spent;
-        let tokens = told_tokens(calls as f64, usage.tokens() as f64, estimated > 0);
+        let tokens = tokens_text(calls as f64, usage.tokens() as f64, estimated > 0);
         out(&format!("a model read {} of them: {}, {tokens} tokens", scores.by_model, counted(calls as u64, "call")));
     }
     let mut table = list();
@@ -420,7 +420,7 @@ pub fn voice(report: &VoiceReport) {
         report.model,
         report.benchmark,
         counted(calls as u64, "call"),
-        told_tokens(calls as f64, usage.tokens() as f64, estimated > 0),
+        tokens_text(calls as f64, usage.tokens() as f64, estimated > 0),
         report.longest_question,
         counted(refused as u64, "answer"),
         elapsed_ms / 1000.0

@@ -74,8 +74,8 @@ fn comparison(facts: &[RecordFact]) -> bool {
     let head = (1..=records.len()).map(|number| number.to_string());
     table.set_header(std::iter::once(String::new()).chain(head));
     for (about, values) in respects {
-        let told = values.iter().map(|told| shown(&said(told), 240));
-        table.add_row(std::iter::once(respect(&about)).chain(told));
+        let cells = values.iter().map(|value| shown(&said(value), 240));
+        table.add_row(std::iter::once(respect(&about)).chain(cells));
     }
     table.to_string().lines().for_each(|line| out(line.trim_end()));
     true

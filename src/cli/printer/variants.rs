@@ -4,7 +4,7 @@ use super::{list, out, right_align};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport};
 use lakeward_eval::subset::Subset;
 use lakeward_eval::variant::table::{
-    CUTS, MEASURES, WORK_COLUMNS, WORK_LEGEND, accounted, difference, told, work_cells,
+    CUTS, MEASURES, WORK_COLUMNS, WORK_LEGEND, accounted, difference, subset_sentence, work_cells,
 };
 
 /// Characters of a line of running text.
@@ -73,7 +73,7 @@ fn faults(k: usize, variants: &[(&str, &GroupReport)]) {
 
 /// The subset of the benchmark that was used.
 pub fn subset(subset: &Subset) {
-    paragraph(&told(subset));
+    paragraph(&subset_sentence(subset));
     out("");
 }
 

@@ -13,7 +13,6 @@ pub enum Line {
     Number(usize),
     /// Anything else is a request.
     Request(String),
-    /// A slash command.
     Command(Slash),
 }
 
@@ -69,7 +68,6 @@ pub enum Slash {
 /// What to do with the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remember {
-    /// Show it.
     Show,
     /// Forget the demands in one role such as `place` or `period`, or the `topic`.
     Forget(String),
@@ -84,7 +82,6 @@ pub enum Remember {
 pub enum Keys {
     /// After the normalisation of the index.
     Normalised,
-    /// As they are written.
     AsWritten,
 }
 
@@ -102,7 +99,6 @@ pub enum Pick {
 pub enum SqlOf {
     /// That of an operation of the latest answer: the one with this number, or the first that can be run.
     Operation(Option<usize>),
-    /// This query.
     Query(String),
 }
 
@@ -110,9 +106,7 @@ pub enum SqlOf {
 pub struct Description {
     /// Its name, with the slash.
     pub name: &'static str,
-    /// Its arguments.
     pub arguments: &'static str,
-    /// What it does.
     pub does: &'static str,
 }
 

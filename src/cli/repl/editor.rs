@@ -41,7 +41,6 @@ pub struct Names {
     pub tables: Vec<String>,
     /// Columns of the working table.
     pub columns: Vec<String>,
-    /// Sessions.
     pub sessions: Vec<String>,
 }
 

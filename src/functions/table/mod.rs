@@ -1,22 +1,19 @@
 //! Table functions: searches of the lake that return rows.
 //!
-//! One file per function: the type that declares its columns, and the code that makes its rows. Shared parts: [`TableCall`],
+//! `ranked`: the functions whose rows are the answers of a search; else one file per function: the type that declares its columns, and
+//! the code that makes its rows. Shared parts: [`TableCall`],
 //! a call with checked arguments; [`form`], the syntax of each function; `provider`, the table that searches only when it is
 //! read; `columns`, the conversion of answers to Arrow. The functions rank nothing themselves: [`Lakeward`] does.
 
 mod ask;
 mod columns;
-mod correlated;
 pub mod form;
 mod function_list;
-mod held_columns;
-mod joinable;
 mod named;
 mod profile;
 mod provider;
-mod search;
+mod ranked;
 mod tables;
-mod unionable;
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,12 +28,8 @@ use form::Form;
 use lakeward_core::error::Result;
 
 pub use ask::answered as ask_batch;
-pub use correlated::answered as correlated_batch;
 pub use form::NAMES;
-pub use held_columns::answered as columns_batch;
-pub use joinable::answered as joinable_batch;
-pub use search::answered as search_batch;
-pub use unionable::answered as unionable_batch;
+pub use ranked::{columns_batch, correlated_batch, joinable_batch, search_batch, unionable_batch};
 
 /// A call of a table function, its arguments checked as far as they can be without a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -149,11 +142,11 @@ impl TableCall {
         match self {
             Self::Tables => tables::schema(),
             Self::Profile { .. } => profile::schema(),
-            Self::Search { .. } => search::schema(),
-            Self::Columns { .. } => held_columns::schema(),
-            Self::Joinable { .. } => joinable::schema(),
-            Self::Unionable { .. } => unionable::schema(),
-            Self::Correlated { .. } => correlated::schema(),
+            Self::Search { .. } => ranked::SEARCH.schema(),
+            Self::Columns { .. } => ranked::COLUMNS.schema(),
+            Self::Joinable { .. } => ranked::JOINABLE.schema(),
+            Self::Unionable { .. } => ranked::UNIONABLE.schema(),
+            Self::Correlated { .. } => ranked::CORRELATED.schema(),
             Self::Ask { .. } => ask::schema(),
             Self::Functions => function_list::schema(),
         }
@@ -195,11 +188,13 @@ impl TableCall {
         match self {
             Self::Tables => tables::rows(lakeward),
             Self::Profile { table } => profile::rows(lakeward, table),
-            Self::Search { text, k } => search::rows(lakeward, text, *k),
-            Self::Columns { text, k } => held_columns::rows(lakeward, text, *k),
-            Self::Joinable { table, column, k } => joinable::rows(lakeward, table, column.as_deref(), *k),
-            Self::Unionable { table, k } => unionable::rows(lakeward, table, *k),
-            Self::Correlated { table, target, key, k } => correlated::rows(lakeward, table, target, key.as_deref(), *k),
+            Self::Search { text, k } => ranked::search(lakeward, text, *k),
+            Self::Columns { text, k } => ranked::columns(lakeward, text, *k),
+            Self::Joinable { table, column, k } => ranked::joinable(lakeward, table, column.as_deref(), *k),
+            Self::Unionable { table, k } => ranked::unionable(lakeward, table, *k),
+            Self::Correlated { table, target, key, k } => {
+                ranked::correlated(lakeward, table, target, key.as_deref(), *k)
+            }
             Self::Ask { text, table, k } => ask::rows(lakeward, text, table.as_deref(), *k),
             Self::Functions => function_list::rows(lakeward),
         }

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 
 use super::lake_map::LakeMaps;
 use super::metrics::Metrics;
@@ -91,57 +93,83 @@ impl App {
         })
     }
 
-    /// The outcome of `work` on the lake, with the sessions of `user`.
-    pub async fn work<T: Send + 'static>(
-        &self,
-        user: &User,
-        deadline: Duration,
-        work: impl FnOnce(&Lakeward, &Stop) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, Refusal> {
-        let (user, has_model) = (user.clone(), self.users.may_ask_model(user));
-        let outcome = self.service.work(deadline, move |lake, stop| {
-            let lake = user.lake(lake);
-            if has_model { work(&lake, stop) } else { work(&lake.without_model(), stop) }
-        });
-        outcome.await.map_err(|failure| self.refusal(&failure))
-    }
-
-    /// Counts what the language model cost for `answer`, and hands it on.
-    pub fn counted(&self, user: &User, mut answer: AskDocument) -> AskDocument {
-        match &answer.model {
-            Some(model) => self.users.spend(user, model.spent.usage.tokens()),
-            None => answer.model_not_asked = self.model_not_asked(user).map(str::to_string),
-        }
-        answer
-    }
-
-    /// Why `user` is answered without the language model, where there is one.
-    pub fn model_not_asked(&self, user: &User) -> Option<&'static str> {
-        let is_used_up = self.service.lake().in_use().model().is_some() && !self.users.may_ask_model(user);
-        is_used_up.then_some("your tokens of the language model for a day are used up: it is not asked")
-    }
-
-    /// `failure` as a refusal.
     pub fn refusal(&self, failure: &Failure) -> Refusal {
         Refusal::of(failure, &self.service.lake().in_use().place().lake)
     }
 
-    /// Changes the session `id` of `user`, which is saved if `work` succeeds. With `revision` only if that is still its state. Two changes of
+    fn lock_of(&self, user: &User, id: &str) -> SessionLock {
+        let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        if changing.len() >= MOST_LOCKS {
+            changing.retain(|_, lock| Arc::strong_count(lock) > 1);
+        }
+        Arc::clone(changing.entry((user.name.clone(), id.to_string())).or_default())
+    }
+}
+
+/// Who asks, with all that the service has.
+#[derive(Clone)]
+pub struct Caller {
+    /// The shared state.
+    pub app: Arc<App>,
+    pub user: User,
+}
+
+impl FromRequestParts<Arc<App>> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> std::result::Result<Self, Refusal> {
+        let user = parts.extensions.get::<User>().cloned();
+        let user = user.ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "nobody is logged in", None))?;
+        Ok(Self { app: Arc::clone(app), user })
+    }
+}
+
+impl Caller {
+    /// The outcome of `work` on the lake, with the sessions of the user.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        deadline: Duration,
+        work: impl FnOnce(&Lakeward, &Stop) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Refusal> {
+        let (user, has_model) = (self.user.clone(), self.app.users.may_ask_model(&self.user));
+        let outcome = self.app.service.work(deadline, move |lake, stop| {
+            let lake = user.lake(lake);
+            if has_model { work(&lake, stop) } else { work(&lake.without_model(), stop) }
+        });
+        outcome.await.map_err(|failure| self.app.refusal(&failure))
+    }
+
+    /// Counts what the language model cost for `answer`, and hands it on.
+    pub fn counted(&self, mut answer: AskDocument) -> AskDocument {
+        match &answer.model {
+            Some(model) => self.app.users.spend(&self.user, model.spent.usage.tokens()),
+            None => answer.model_not_asked = self.model_not_asked().map(str::to_string),
+        }
+        answer
+    }
+
+    /// Why the user is answered without the language model, where there is one.
+    pub fn model_not_asked(&self) -> Option<&'static str> {
+        let App { service, users, .. } = &*self.app;
+        let is_used_up = service.lake().in_use().model().is_some() && !users.may_ask_model(&self.user);
+        is_used_up.then_some("your tokens of the language model for a day are used up: it is not asked")
+    }
+
+    /// Changes the session `id` of the user, which is saved if `work` succeeds. With `revision` only if that is still its state. Two changes of
     /// one session wait for each other; another process's change in between is a conflict, told with the newer state.
     pub async fn change<T: Send + 'static>(
         &self,
-        user: &User,
         (id, revision): (String, Option<u64>),
         deadline: Duration,
         work: impl FnOnce(&Lakeward, &Stop, &mut Session) -> Result<T> + Send + 'static,
     ) -> std::result::Result<(T, Session), Refusal> {
-        may_write(user)?;
+        self.may_write()?;
         let began = Instant::now();
-        let lock = self.lock_of(user, &id);
+        let lock = self.app.lock_of(&self.user, &id);
         let held = tokio::time::timeout(deadline, lock.lock_owned()).await;
-        let held = held.map_err(|_| self.refusal(&Failure::Late(deadline)))?;
+        let held = held.map_err(|_| self.app.refusal(&Failure::Late(deadline)))?;
         let name = id.clone();
-        let changed = self.work(user, deadline.saturating_sub(began.elapsed()), move |lake, stop| {
+        let changed = self.work(deadline.saturating_sub(began.elapsed()), move |lake, stop| {
             let store = lake.sessions();
             let mut session = store.open(&name)?;
             if revision.is_some_and(|revision| revision != session.revision) {
@@ -156,7 +184,7 @@ impl App {
         });
         match changed.await {
             Err(mut refusal) if refusal.status == StatusCode::CONFLICT => {
-                let newer = self.work(user, LOOK, move |lake, _| lake.sessions().open(&id)).await;
+                let newer = self.work(LOOK, move |lake, _| lake.sessions().open(&id)).await;
                 refusal.document.session = newer.ok().map(Box::new);
                 Err(refusal)
             }
@@ -164,20 +192,12 @@ impl App {
         }
     }
 
-    fn lock_of(&self, user: &User, id: &str) -> SessionLock {
-        let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        if changing.len() >= MOST_LOCKS {
-            changing.retain(|_, lock| Arc::strong_count(lock) > 1);
+    /// Refuses users who may only read.
+    pub fn may_write(&self) -> std::result::Result<(), Refusal> {
+        if self.user.rights == Rights::Write {
+            return Ok(());
         }
-        Arc::clone(changing.entry((user.name.clone(), id.to_string())).or_default())
+        let hint = "`rights = \"write\"` in the token file allows sessions";
+        Err(Refusal::new(StatusCode::FORBIDDEN, "this user may only read, and sessions are written", Some(hint)))
     }
-}
-
-/// Refuses users who may only read.
-pub fn may_write(user: &User) -> std::result::Result<(), Refusal> {
-    if user.rights == Rights::Write {
-        return Ok(());
-    }
-    let hint = "`rights = \"write\"` in the token file allows sessions";
-    Err(Refusal::new(StatusCode::FORBIDDEN, "this user may only read, and sessions are written", Some(hint)))
 }

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use tokio::sync::mpsc;
 
 use super::MOST_BODY_BYTES;
-use super::app::App;
+use super::app::{App, Caller};
 use super::download::Parts;
 use super::refusal::Refusal;
 use super::users::User;
@@ -31,9 +31,9 @@ const WAITING: usize = 4;
 /// Answers at once where the client prefers that.
 pub async fn in_background(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let prefer = request.headers().get_all("prefer").iter().filter_map(|value| value.to_str().ok());
-    let wanted =
+    let is_async =
         prefer.flat_map(|value| value.split([',', ';'])).any(|it| it.trim().eq_ignore_ascii_case("respond-async"));
-    let user = request.extensions().get::<User>().filter(|_| wanted && request.method() == Method::POST);
+    let user = request.extensions().get::<User>().filter(|_| is_async && request.method() == Method::POST);
     let Some(owner) = user.map(|user| user.name.clone()) else { return next.run(request).await };
     begun(&app, owner, request, next).await.unwrap_or_else(IntoResponse::into_response)
 }
@@ -66,40 +66,27 @@ async fn begun(app: &Arc<App>, owner: Option<Arc<str>>, request: Request, next: 
     Ok((StatusCode::ACCEPTED, headers, Json(job.document())).into_response())
 }
 
-fn found(app: &App, user: &User, id: &str) -> Result<Arc<Job>, Refusal> {
+fn found(caller: &Caller, id: &str) -> Result<Arc<Job>, Refusal> {
+    let job = caller.app.jobs.of(caller.user.name.as_deref(), id);
     let hint = "answers are kept for 10 minutes";
-    app.jobs
-        .of(user.name.as_deref(), id)
-        .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such job", Some(hint)))
+    job.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such job", Some(hint)))
 }
 
 /// What is known of a job.
-pub async fn job(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Path(id): Path<String>,
-) -> Result<Json<JobDocument>, Refusal> {
-    Ok(Json(found(&app, &user, &id)?.document()))
+pub async fn job(caller: Caller, Path(id): Path<String>) -> Result<Json<JobDocument>, Refusal> {
+    Ok(Json(found(&caller, &id)?.document()))
 }
 
 /// Asks a job to stop.
-pub async fn cancel(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Path(id): Path<String>,
-) -> Result<Json<JobDocument>, Refusal> {
-    let job = found(&app, &user, &id)?;
+pub async fn cancel(caller: Caller, Path(id): Path<String>) -> Result<Json<JobDocument>, Refusal> {
+    let job = found(&caller, &id)?;
     job.cancel();
     Ok(Json(job.document()))
 }
 
 /// The answer, as it would have been sent.
-pub async fn answer(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Path(id): Path<String>,
-) -> Result<Response, Refusal> {
-    let job = found(&app, &user, &id)?;
+pub async fn answer(caller: Caller, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let job = found(&caller, &id)?;
     match job.answer() {
         Some(answer) => Ok(answer.into_response()),
         None => Ok((StatusCode::ACCEPTED, [(header::RETRY_AFTER, "1")], Json(job.document())).into_response()),
@@ -107,13 +94,8 @@ pub async fn answer(
 }
 
 /// What happens to a job, as server-sent events.
-pub async fn events(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Result<impl IntoResponse, Refusal> {
-    let mut events = found(&app, &user, &id)?.events();
+pub async fn events(caller: Caller, Path(id): Path<String>, headers: HeaderMap) -> Result<impl IntoResponse, Refusal> {
+    let mut events = found(&caller, &id)?.events();
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let mut seen: usize = last.unwrap_or(0);
     let (sender, parts) = mpsc::channel(WAITING);

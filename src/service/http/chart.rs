@@ -73,7 +73,7 @@ impl Chart<'_> {
         let [x, y] = self.names;
         let (least, most) =
             (self.points.iter().map(|(_, y)| *y)).fold((f64::MAX, f64::MIN), |(a, b), y| (a.min(y), b.max(y)));
-        let told = match count {
+        let caption = match count {
             0 => fill("{} by {}: no values", &[y, x]),
             _ => {
                 let parts = [count.to_string(), number(least), number(most)];
@@ -86,7 +86,7 @@ impl Chart<'_> {
         let beyond = (longest * SLANT[0] - left()).max(0.0).ceil();
         let high = SIZE[1].max((bottom() + 36.0 + longest * SLANT[1]).ceil());
         html! {
-            svg.chart role="img" aria-label=(text(&told)) viewBox={ (-beyond) " 0 " (SIZE[0] + beyond) " " (high) } {
+            svg.chart role="img" aria-label=(text(&caption)) viewBox={ (-beyond) " 0 " (SIZE[0] + beyond) " " (high) } {
                 @for tick in ys.ticks() {
                     @let at = down(ys.share(tick));
                     line.grid x1=(left()) x2=(left() + width()) y1=(round(at)) y2=(round(at)) {}
@@ -145,7 +145,7 @@ impl Chart<'_> {
 }
 
 /// How often numbers fall into each of some ranges of the same width, as small bars.
-pub fn histogram(counts: &[u64], told: &str) -> Markup {
+pub fn histogram(counts: &[u64], caption: &str) -> Markup {
     let most = counts.iter().max().copied().unwrap_or(0).max(1) as f64;
     let wide = SMALL[0] / counts.len().max(1) as f64;
     let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(place, count)| {
@@ -153,7 +153,7 @@ pub fn histogram(counts: &[u64], told: &str) -> Markup {
         format!("M{:.1} {}v-{high}h{:.1}v{high}z", place as f64 * wide, SMALL[1], wide * 0.9)
     });
     html! {
-        svg.histogram role="img" aria-label=(told) width=(SMALL[0]) height=(SMALL[1]) viewBox={ "0 0 " (SMALL[0]) " " (SMALL[1]) } {
+        svg.histogram role="img" aria-label=(caption) width=(SMALL[0]) height=(SMALL[1]) viewBox={ "0 0 " (SMALL[0]) " " (SMALL[1]) } {
             path d=(bars.collect::<String>()) {}
         }
     }

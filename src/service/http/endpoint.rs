@@ -18,7 +18,6 @@ use crate::service::jobs::JobDocument;
 /// Makes the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// An endpoint.
 pub struct Endpoint {
     /// `get`, `post` or `delete`.
     pub method: &'static str,
@@ -27,7 +26,7 @@ pub struct Endpoint {
     /// What it does.
     pub summary: &'static str,
     /// The parameters behind `?`: the properties of this schema.
-    pub query: Option<SchemaOf>,
+    pub query: SchemaOf,
     /// The JSON body.
     pub body: Option<SchemaOf>,
     /// The JSON answer; none for a file.
@@ -36,7 +35,6 @@ pub struct Endpoint {
     pub handler: MethodRouter<Arc<App>>,
 }
 
-/// The schema of `T`.
 pub fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -65,9 +63,9 @@ pub fn openapi(endpoints: &[Endpoint]) -> Value {
             },
         });
         if endpoint.method == "post" {
-            let told = "With `Prefer: respond-async`: a job, at the address in `Location`";
+            let later = "With `Prefer: respond-async`: a job, at the address in `Location`";
             operation["responses"]["202"] =
-                json!({"description": told, "content": {"application/json": {"schema": job}}});
+                json!({"description": later, "content": {"application/json": {"schema": job}}});
         }
         if let Some(schema) = endpoint.body {
             let content = json!({"application/json": {"schema": schema(&mut generator)}});
@@ -92,8 +90,7 @@ fn parameters(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Vec<Value
     let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let path = in_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
     let mut all: Vec<Value> = path.collect();
-    let Some(schema) = endpoint.query else { return all };
-    let schema = schema(generator);
+    let schema = (endpoint.query)(generator);
     // A struct is a reference to its definition.
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     let found = name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value()).clone();

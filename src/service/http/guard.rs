@@ -43,7 +43,6 @@ pub const OWN_HEADER: &str = "x-lakeward";
 pub enum Proof {
     /// A token in a header.
     Token,
-    /// This cookie.
     Cookie(String),
 }
 

@@ -151,10 +151,10 @@ impl LakeMaps {
                 }
             }
         }
-        let wanted = |kind: LinkKind, strength: f64| {
+        let is_shown = |kind: LinkKind, strength: f64| {
             of.kind.is_none_or(|only| only == kind) && strength >= of.least.unwrap_or(LEAST)
         };
-        let links = best.into_iter().filter(|((kind, _), (strength, _))| wanted(*kind, *strength));
+        let links = best.into_iter().filter(|((kind, _), (strength, _))| is_shown(*kind, *strength));
         map.links = links.map(|((kind, tables), (strength, on))| MapLink { kind, tables, strength, on }).collect();
         map.links.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.tables.cmp(&b.tables)));
         map.links.truncate(MOST_LINKS);
@@ -230,12 +230,12 @@ fn grouped(lake: &Lakeward, ids: &[String], places: &[TableRef]) -> Result<LakeM
 /// Clusters of unit vectors, the largest first: the two of greatest mean cosine are put together until there are few; none takes
 /// more than two and a half times its share.
 fn clusters(vectors: &[Vec<f32>]) -> Vec<Vec<usize>> {
-    let wanted = (vectors.len() as f64).sqrt().round().clamp(1.0, MOST_TOPICS as f64) as usize;
-    let largest = (vectors.len() as f64 / wanted as f64 * 2.5).ceil() as usize;
+    let topics = (vectors.len() as f64).sqrt().round().clamp(1.0, MOST_TOPICS as f64) as usize;
+    let largest = (vectors.len() as f64 / topics as f64 * 2.5).ceil() as usize;
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(x * y)).sum::<f64>();
     let mut likeness: Vec<Vec<f64>> = vectors.iter().map(|a| vectors.iter().map(|b| dot(a, b)).collect()).collect();
     let mut clusters: Vec<Vec<usize>> = (0..vectors.len()).map(|place| vec![place]).collect();
-    while clusters.len() > wanted {
+    while clusters.len() > topics {
         let mut best: Option<(f64, usize, usize)> = None;
         for a in 0..clusters.len() {
             for b in a + 1..clusters.len() {

@@ -53,7 +53,6 @@ const MOST_BODY_BYTES: usize = 1 << 20;
 /// Time for each part of a request's body to arrive.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 
-/// How to serve.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// Where to listen; port 0 chooses one.

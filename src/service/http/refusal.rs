@@ -17,7 +17,6 @@ use lakeward_core::error::{Error, ErrorKind};
 /// Why a request has no answer.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The status.
     pub status: StatusCode,
     /// What failed.
     pub document: RefusalDocument,
@@ -29,7 +28,7 @@ pub struct Refusal {
 
 /// What failed, as the extension of a response: pages show it in words.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct Notice {
     /// What failed.
     pub error: String,
     /// What to do next.
@@ -82,9 +81,9 @@ impl Refusal {
     }
 
     /// What a page says of it.
-    pub fn told(&self) -> Told {
+    pub fn notice(&self) -> Notice {
         let ErrorDocument { error, hint, .. } = &self.document.error;
-        Told { error: error.clone(), hint: hint.clone(), unknown: self.unknown.as_deref().cloned() }
+        Notice { error: error.clone(), hint: hint.clone(), unknown: self.unknown.as_deref().cloned() }
     }
 }
 
@@ -104,9 +103,9 @@ fn status(error: &Error) -> StatusCode {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let told = self.told();
+        let notice = self.notice();
         let mut response = (self.status, Json(self.document)).into_response();
-        response.extensions_mut().insert(told);
+        response.extensions_mut().insert(notice);
         if let Some(wait) = self.retry_after {
             let seconds = HeaderValue::from(wait.as_secs().max(1));
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

@@ -37,7 +37,6 @@ pub enum Rights {
     Write,
 }
 
-/// A user.
 #[derive(Debug, Clone)]
 pub struct User {
     /// The name in the token file; `None` for the user of this machine, whose sessions are those of the command line.
@@ -159,7 +158,6 @@ impl Users {
         self.tokens.iter().all(|(_, user)| user.name.is_none())
     }
 
-    /// The user with this token.
     pub fn with_token(&self, token: &str) -> Option<User> {
         let hash = sha256(token);
         // All are compared, each in constant time.
@@ -192,13 +190,11 @@ impl Users {
         Ok(cookie)
     }
 
-    /// The user with this cookie.
     pub fn with_cookie(&self, cookie: &str) -> Option<User> {
         let cookies = lock(&self.cookies);
         cookies.get(&sha256(cookie)).filter(|kept| kept.ends > Instant::now()).map(|kept| kept.user.clone())
     }
 
-    /// Ends the cookie.
     pub fn end_cookie(&self, cookie: &str) {
         lock(&self.cookies).remove(&sha256(cookie));
     }
@@ -299,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_token_file_is_told() {
+    fn what_is_wrong_in_a_token_file_is_reported() {
         for (text, part) in [
             ("", "names no user"),
             ("[ana]\nsha256 = \"12\"\nrights = \"read\"", "sha256sum"),
@@ -307,8 +303,8 @@ mod tests {
             ("[ana]\nsha256 = \"12\"\nrights = \"all\"", "unknown variant `all`"),
             ("[ana]\ntoken = \"secret\"", "unknown field `token`"),
         ] {
-            let told = Users::of_text(text).unwrap_err();
-            assert!(told.contains(part), "{told}");
+            let error = Users::of_text(text).unwrap_err();
+            assert!(error.contains(part), "{error}");
         }
     }
 }

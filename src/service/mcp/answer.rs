@@ -136,7 +136,6 @@ impl Page {
     }
 }
 
-/// Bytes of `value` as JSON.
 pub fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(0, |text| text.len())
 }

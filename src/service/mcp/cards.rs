@@ -29,14 +29,12 @@ const VALUES: usize = 3;
 pub struct TableCard {
     /// Its id, for other tools.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
     /// How likely it serves the request, 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f64>,
-    /// Its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// Whether only a catalogue lists it: its data is not in the lake.
@@ -85,7 +83,6 @@ impl TableCard {
 pub struct JoinCard {
     /// Its id, for other tools.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
@@ -101,7 +98,6 @@ pub struct JoinCard {
     pub exact: bool,
     /// Rows of this table for each matching row.
     pub fan_out: f64,
-    /// Its rows.
     pub rows: u64,
     /// Columns that the join adds.
     pub adds: Vec<String>,
@@ -137,7 +133,6 @@ impl JoinCard {
 pub struct UnionCard {
     /// Its id, for other tools.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
@@ -147,7 +142,6 @@ pub struct UnionCard {
     pub unmatched: Vec<String>,
     /// Columns of this table without a counterpart.
     pub extra: Vec<String>,
-    /// Its rows.
     pub rows: u64,
     /// Whether it adds almost nothing.
     pub near_copy: bool,
@@ -192,7 +186,6 @@ pub struct FoundColumn {
     /// What its values stand for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic: Option<SemanticType>,
-    /// Its unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Smallest and greatest value.
@@ -297,7 +290,6 @@ impl FeatureCard {
 /// A column in brief.
 #[derive(Debug, Serialize)]
 pub struct ColumnCard {
-    /// Its name.
     pub name: String,
     /// The type of its cells.
     #[serde(rename = "type")]
@@ -394,7 +386,6 @@ impl QuestionCard {
 /// What a publisher says of a table.
 #[derive(Debug, Serialize)]
 pub struct MetadataCard {
-    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Keywords.
@@ -403,7 +394,6 @@ pub struct MetadataCard {
     /// Who publishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
-    /// The licence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
     /// When it was published.

@@ -89,7 +89,6 @@ pub struct PreviewCard {
 /// One step of an operation.
 #[derive(Debug, Serialize)]
 pub struct StepCard {
-    /// What it does.
     pub does: String,
     /// Rows after it.
     pub rows: Option<u64>,

@@ -117,8 +117,8 @@ pub fn find_tables(lake: &Lakeward, asked: &FindTables) -> Result<Answer<TableCa
     let answers = lake.search(&asked.request, if narrowed { MOST_RANKED } else { MOST_ANSWERS })?;
     let calibration = &lake.config().ranking.calibration;
     let may_serve = answers.iter().any(|answer| answer.may_serve(calibration));
-    let wanted = |answer: &&SearchAnswer| answer.table.starts_with(folder) && !(asked.tables_only && answer.record);
-    let all: Vec<&SearchAnswer> = answers.iter().filter(wanted).take(MOST_ANSWERS).collect();
+    let requested = |answer: &&SearchAnswer| answer.table.starts_with(folder) && !(asked.tables_only && answer.record);
+    let all: Vec<&SearchAnswer> = answers.iter().filter(requested).take(MOST_ANSWERS).collect();
     let hint = match (all.len(), may_serve) {
         (0, _) => "no table matches; ask in other words, or see `lake_overview`",
         _ if answers.len() == MOST_RANKED => {
@@ -149,7 +149,7 @@ pub fn find_joinable(lake: &Lakeward, asked: &FindJoinable) -> Result<Answer<Joi
     let page = Page::of(&asked.paging, &request, generation(lake))?;
     let query = names::query_table(lake, &asked.table)?;
     let columns = asked.columns.iter().map(|name| column_place(&query, name)).collect::<Result<Vec<usize>>>()?;
-    let found = lake.join(&query, &columns, wanted(&page, asked.k))?;
+    let found = lake.join(&query, &columns, requested(&page, asked.k))?;
     let all: Vec<&JoinAnswer> = found.answers.iter().collect();
     let hint = match (found.notes.first(), all.is_empty()) {
         (Some(note), _) => note.as_str(),
@@ -165,7 +165,7 @@ pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<U
     let query = names::query_table(lake, &asked.table)?;
     // New rows would be counted by reading every candidate's file.
     let weights = &lake.config().ranking;
-    let options = UnionOptions { k: wanted(&page, asked.k), count_rows: false, weights };
+    let options = UnionOptions { k: requested(&page, asked.k), count_rows: false, weights };
     let answers = union::search(lake.index(), &lake.place().lake, &query, &options)?;
     let answers = lake.gate().admit(answers)?;
     let all: Vec<_> = answers.iter().collect();
@@ -226,7 +226,7 @@ pub fn find_correlated(lake: &Lakeward, asked: &FindCorrelated) -> Result<Answer
     let query = names::query_table(lake, &asked.table)?;
     let target = column_place(&query, &asked.target)?;
     let key = asked.key.iter().map(|name| column_place(&query, name)).collect::<Result<Vec<usize>>>()?;
-    let found = lake.correlate(&query, target, &key, wanted(&page, asked.k))?;
+    let found = lake.correlate(&query, target, &key, requested(&page, asked.k))?;
     let all: Vec<_> = found.answers.iter().collect();
     let hint = match (found.notes.first(), all.is_empty()) {
         (Some(note), _) => note.clone(),
@@ -250,7 +250,7 @@ fn items_of(k: Option<usize>) -> usize {
 }
 
 /// How many answers a search must give for this page: one more tells whether there are more.
-fn wanted(page: &Page, k: Option<usize>) -> usize {
+fn requested(page: &Page, k: Option<usize>) -> usize {
     (page.start() + items_of(k) + 1).min(MOST_ANSWERS)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::handler::server::tool::{ToolRouter, schema_for_output};
+use rmcp::handler::server::tool::{ToolRoute, ToolRouter, schema_for_output};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
     CallToolResult, ContentBlock, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult,
@@ -63,7 +63,14 @@ pub struct Task {
 impl LakeServer {
     /// A server of `service`'s lake; without `queries` it has no tool that runs SQL.
     pub fn new(service: Arc<Service>, queries: bool) -> Self {
-        let mut tools = Self::tool_router();
+        let (mut tools, schema) = (Self::tool_router(), page_schema());
+        for ToolRoute { attr, .. } in tools.map.values_mut() {
+            let hints = attr.annotations.get_or_insert_default();
+            (hints.read_only_hint, hints.open_world_hint) = (Some(true), Some(false));
+            // Each turn of a conversation has an answer of its own.
+            hints.idempotent_hint = (attr.name != "ask").then_some(true);
+            attr.output_schema = Some(Arc::clone(&schema));
+        }
         if !queries {
             tools.remove_route("query");
         }
@@ -71,7 +78,7 @@ impl LakeServer {
     }
 
     /// The outcome of `work` as a tool's result: a page, or an error that the model can read.
-    async fn told<T: Serialize + Send + 'static, A: Serialize + Send + 'static>(
+    async fn answered<T: Serialize + Send + 'static, A: Serialize + Send + 'static>(
         &self,
         deadline: Duration,
         work: impl FnOnce(&Lakeward, &Stop) -> LakeResult<Answer<T, A>> + Send + 'static,
@@ -97,128 +104,83 @@ impl LakeServer {
 impl LakeServer {
     #[tool(
         description = "What is in the lake: figures, and its folders with example titles.",
-        annotations(
-            title = "Overview of the lake",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Overview of the lake")
     )]
     async fn lake_overview(&self, Parameters(asked): Parameters<LakeOverview>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| tables::lake_overview(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| tables::lake_overview(lake, &asked)).await
     }
 
     #[tool(
         description = "Tables that match a description in plain words, best first, with how likely each serves.",
-        annotations(title = "Find tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
-        output_schema = page_schema()
+        annotations(title = "Find tables")
     )]
     async fn find_tables(&self, Parameters(asked): Parameters<FindTables>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
     }
 
     #[tool(
         description = "Columns of the lake that hold something: by name, meaning, unit or a value in them, with what matched and their range.",
-        annotations(title = "Find columns", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
-        output_schema = page_schema()
+        annotations(title = "Find columns")
     )]
     async fn find_columns(&self, Parameters(asked): Parameters<FindColumns>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| searches::find_columns(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| searches::find_columns(lake, &asked)).await
     }
 
     #[tool(
         description = "Tables that share key values with a table, with the columns to join on and how many values match.",
-        annotations(
-            title = "Find tables to join",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Find tables to join")
     )]
     async fn find_joinable(&self, Parameters(asked): Parameters<FindJoinable>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_joinable(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_joinable(lake, &asked)).await
     }
 
     #[tool(
         description = "Tables whose rows could be appended to a table, with the columns that correspond.",
-        annotations(
-            title = "Find tables to append",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Find tables to append")
     )]
     async fn find_unionable(&self, Parameters(asked): Parameters<FindUnionable>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
     }
 
     #[tool(
         description = "Columns of the lake that, joined on a key, go with a column of a table: features for a model of it, with cautions.",
-        annotations(
-            title = "Find columns that go with one",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Find columns that go with one")
     )]
     async fn find_correlated(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
-        self.told(READ, move |lake, _| searches::find_correlated(lake, &asked)).await
+        self.answered(READ, move |lake, _| searches::find_correlated(lake, &asked)).await
     }
 
     #[tool(
         description = "Features for a model of a column, joined at one row a key, with what each adds to a cross-validated model.",
-        annotations(
-            title = "Build a table of features",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Build a table of features")
     )]
     async fn build_features(&self, Parameters(asked): Parameters<FindCorrelated>) -> CallToolResult {
-        self.told(READ, move |lake, stop| searches::build_features(lake, stop, asked)).await
+        self.answered(READ, move |lake, stop| searches::build_features(lake, stop, asked)).await
     }
 
     #[tool(
         description = "What is in a table: rows, keys, columns with figures and frequent values; on request sample rows, the publisher's metadata, a citation.",
-        annotations(
-            title = "Describe a table",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Describe a table")
     )]
     async fn describe_table(&self, Parameters(asked): Parameters<DescribeTable>) -> CallToolResult {
-        self.told(READ, move |lake, stop| tables::describe_table(lake, stop, &asked)).await
+        self.answered(READ, move |lake, stop| tables::describe_table(lake, stop, &asked)).await
     }
 
     #[tool(
         description = "The columns of a table in brief, for wide tables: all of them or those whose names contain a text.",
-        annotations(title = "List columns", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
-        output_schema = page_schema()
+        annotations(title = "List columns")
     )]
     async fn list_columns(&self, Parameters(asked): Parameters<ListColumns>) -> CallToolResult {
-        self.told(LOOK, move |lake, _| tables::list_columns(lake, &asked)).await
+        self.answered(LOOK, move |lake, _| tables::list_columns(lake, &asked)).await
     }
 
     #[tool(
         description = "What an operation would do, step by step: rows, warnings, SQL. Takes an operation of `ask` or a plan; stores nothing.",
-        annotations(
-            title = "Preview an operation",
-            read_only_hint = true,
-            idempotent_hint = true,
-            open_world_hint = false
-        ),
-        output_schema = page_schema()
+        annotations(title = "Preview an operation")
     )]
     async fn preview_operation(&self, Parameters(asked): Parameters<PreviewOperation>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
-        self.told(READ, move |lake, stop| {
+        self.answered(READ, move |lake, stop| {
             let plan = match (asked.plan, asked.session, asked.operation) {
                 (Some(plan), None, None) => queries::given_plan(lake, plan)?,
                 (None, Some(session), Some(number)) => conversations.plan(&session, number)?,
@@ -231,21 +193,19 @@ impl LakeServer {
 
     #[tool(
         description = "The rows of one read-only SQL query over tables of the lake.",
-        annotations(title = "Query tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
-        output_schema = page_schema()
+        annotations(title = "Query tables")
     )]
     async fn query(&self, Parameters(asked): Parameters<Query>) -> CallToolResult {
-        self.told(READ, move |lake, stop| queries::query(lake, stop, &asked)).await
+        self.answered(READ, move |lake, stop| queries::query(lake, stop, &asked)).await
     }
 
     #[tool(
         description = "Recommends tables and the operation to run next for a task in plain words; a conversation goes on with its `session`.",
-        annotations(title = "Ask for data", read_only_hint = true, open_world_hint = false),
-        output_schema = page_schema()
+        annotations(title = "Ask for data")
     )]
     async fn ask(&self, Parameters(asked): Parameters<Ask>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
-        self.told(READ, move |lake, _| conversations.ask(lake, &asked)).await
+        self.answered(READ, move |lake, _| conversations.ask(lake, &asked)).await
     }
 }
 

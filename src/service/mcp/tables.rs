@@ -78,7 +78,6 @@ pub struct ListColumns {
 /// The lake in figures.
 #[derive(Debug, Serialize)]
 pub struct LakeCard {
-    /// Its name.
     pub name: String,
     /// Tables whose data is in the lake.
     pub tables: usize,
@@ -108,17 +107,13 @@ pub struct FolderCard {
 /// A table as a whole.
 #[derive(Debug, Serialize)]
 pub struct TableDescription {
-    /// Its id.
     pub id: String,
     /// Its name in SQL, for `query`.
     pub sql_name: String,
-    /// Its title.
     pub title: String,
     /// Whether only a catalogue lists it: its data is not in the lake.
     pub record: bool,
-    /// Its rows.
     pub rows: u64,
-    /// Its columns.
     pub columns: usize,
     /// What a row stands for: one thing, or an aggregate.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +138,6 @@ pub struct TableDescription {
     pub sample: Vec<Vec<String>>,
 }
 
-/// What is in the lake, folder by folder.
 pub fn lake_overview(lake: &Lakeward, asked: &LakeOverview) -> Result<Answer<FolderCard, LakeCard>> {
     let page = Page::of(&asked.paging, "lake_overview", generation(lake))?;
     let index = lake.index();

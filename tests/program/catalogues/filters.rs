@@ -56,8 +56,8 @@ fn published_is_not_covered() {
     }
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "air quality data published since 2021");
-    let wanted = session.demands.iter().find(|demand| demand.role == Role::Published).expect("a demand");
-    assert_eq!(wanted.value, Demanded::Period(RequestedYears::StartsIn(2021)));
+    let year = session.demands.iter().find(|demand| demand.role == Role::Published).expect("a demand");
+    assert_eq!(year.value, Demanded::Period(RequestedYears::StartsIn(2021)));
     // A period said later is one more demand, another publication date takes the place of the first.
     say(&lakeward, &mut session, "make it published since 2022");
     let years: Vec<String> =

@@ -2,28 +2,28 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::oai_server::{OaiServer, Reply, introduction, list, nth_page, page, page_asked, parameter, record};
 use super::{indexed, named};
+use crate::place::{Run, lakeward};
 
 const PAGES: usize = 5;
 const EACH: usize = 20;
 
 fn command(url: &str, folder: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(["harvest", url, "--json", "--quiet", "--into"]).arg(folder).args(more);
+    let mut command = lakeward(["harvest", url, "--json", "--quiet", "--into"]);
+    command.arg(folder).args(more);
     command
 }
 
-fn harvest(url: &str, folder: &Path, more: &[&str]) -> (Option<i32>, Value, String) {
+fn harvest(url: &str, folder: &Path, more: &[&str]) -> (i32, Value, String) {
     let pause: &[&str] = if more.contains(&"--pause") { &[] } else { &["--pause", "0"] };
-    let Output { status, stdout, stderr } = command(url, folder, &[pause, more].concat()).output().expect("a process");
-    let stats = serde_json::from_slice(&stdout).unwrap_or(Value::Null);
-    (status.code(), stats, String::from_utf8_lossy(&stderr).into_owned())
+    let Run { code, stdout, stderr } = Run::of(&mut command(url, folder, &[pause, more].concat()));
+    (code, serde_json::from_str(&stdout).unwrap_or(Value::Null), stderr)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_repository_is_harvested_then_what_changed() {
     });
     let folder = tempfile::tempdir().expect("a folder");
     let (code, stats, stderr) = harvest(&server.url, folder.path(), &["--pause", "0.05"]);
-    assert_eq!((code, stats["records"].as_u64(), stats["pages"].as_u64()), (Some(0), Some(100), Some(5)), "{stderr}");
+    assert_eq!((code, stats["records"].as_u64(), stats["pages"].as_u64()), (0, Some(100), Some(5)), "{stderr}");
     assert_eq!((stats["format"].as_str(), stats["complete"].as_bool()), (Some("oai_dc"), Some(true)));
     let times: Vec<Instant> = server.asked().into_iter().map(|(_, time)| time).collect();
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= Duration::from_millis(45)), "one at a time, with pauses");
@@ -49,7 +49,7 @@ fn a_repository_is_harvested_then_what_changed() {
     assert_eq!(named(&lakeward, "oai:here:3").0, "oai:here:3");
     drop(lakeward);
     let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
-    assert_eq!((code, stats["run"].as_u64(), stats["deleted"].as_u64()), (Some(0), Some(2), Some(1)), "{stderr}");
+    assert_eq!((code, stats["run"].as_u64(), stats["deleted"].as_u64()), (0, Some(2), Some(1)), "{stderr}");
     // In the precision of the server's dates.
     assert_eq!(stats["from"].as_str(), Some("2024-05-01"));
     let (lakeward, built) = indexed(folder.path());
@@ -59,7 +59,7 @@ fn a_repository_is_harvested_then_what_changed() {
     assert_eq!(named(&lakeward, "oai:here:3").1.title.as_deref(), Some("Snow gauge 3"));
     // Of another repository, in the same folder: nothing is mixed.
     let (code, _, stderr) = harvest(&format!("{}2", server.url), folder.path(), &[]);
-    assert_eq!(code, Some(2), "{stderr}");
+    assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("use another folder"), "{stderr}");
 }
 
@@ -84,11 +84,7 @@ fn faults_on_the_way_are_overcome() {
     });
     let folder = tempfile::tempdir().expect("a folder");
     let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
-    assert_eq!(
-        (code, stats["records"].as_u64(), stats["retries"].as_u64()),
-        (Some(0), Some(100), Some(4)),
-        "{stderr} {stats}"
-    );
+    assert_eq!((code, &stats["records"], &stats["retries"]), (0, &100.into(), &4.into()), "{stderr} {stats}");
     let asked = server.asked();
     assert!(asked[3].1 - asked[2].1 >= Duration::from_millis(950), "it waits as long as it is asked to");
     assert_eq!(indexed(folder.path()).1.records, 100);
@@ -104,7 +100,7 @@ fn a_token_that_is_forgotten_begins_the_list_anew() {
     });
     let folder = tempfile::tempdir().expect("a folder");
     let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
-    assert_eq!((code, stats["complete"].as_bool()), (Some(0), Some(true)), "{stderr} {stats}");
+    assert_eq!((code, stats["complete"].as_bool()), (0, Some(true)), "{stderr} {stats}");
     let (_, built) = indexed(folder.path());
     assert_eq!((built.records, built.records_left_out), (100, 0), "{:?}", built.problems);
 }
@@ -121,7 +117,7 @@ fn a_list_without_end_is_an_error() {
         });
         let folder = tempfile::tempdir().expect("a folder");
         let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
-        assert_eq!(code, Some(4), "{stderr}");
+        assert_eq!(code, 4, "{stderr}");
         assert!(stats["ended"].as_str().is_some_and(|why| why.contains("does not end")), "{stats}");
         assert!(server.asked().len() < 10, "{}", server.asked().len());
         // What came is kept.
@@ -130,11 +126,11 @@ fn a_list_without_end_is_an_error() {
 }
 
 #[test]
-fn a_server_that_is_none_is_told() {
+fn a_server_that_is_none_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let missing = OaiServer::start(|_, _| Reply { status: "404 Not Found", ..Reply::of("no") });
     let (code, _, stderr) = harvest(&missing.url, &folder.path().join("a"), &[]);
-    assert_eq!(code, Some(3), "{stderr}");
+    assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("404"), "{stderr}");
     let patient = OaiServer::start(|_, _| Reply {
         status: "503 Wait",
@@ -142,17 +138,17 @@ fn a_server_that_is_none_is_told() {
         ..Reply::of("")
     });
     let (code, _, stderr) = harvest(&patient.url, &folder.path().join("b"), &[]);
-    assert_eq!(code, Some(3), "{stderr}");
+    assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("asks to wait 999999 s"), "{stderr}");
     for url in ["ftp://here/oai", "nonsense", "http://"] {
-        assert_eq!(harvest(url, &folder.path().join("c"), &[]).0, Some(2), "{url}");
+        assert_eq!(harvest(url, &folder.path().join("c"), &[]).0, 2, "{url}");
     }
     let elsewhere = OaiServer::start(|_, _| Reply {
         status: "302 Found",
         headers: "Location: http://192.0.2.1/oai\r\n".into(),
         ..Reply::of("")
     });
-    assert_eq!(harvest(&elsewhere.url, &folder.path().join("d"), &[]).0, Some(3), "another server is not followed to");
+    assert_eq!(harvest(&elsewhere.url, &folder.path().join("d"), &[]).0, 3, "another server is not followed to");
 }
 
 #[cfg(unix)]
@@ -171,11 +167,7 @@ fn a_harvest_that_is_killed_goes_on_where_it_was() {
     killed.wait().expect("an end");
     let before = server.asked().len();
     let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
-    assert_eq!(
-        (code, stats["resumed"].as_bool(), stats["complete"].as_bool()),
-        (Some(0), Some(true), Some(true)),
-        "{stderr}"
-    );
+    assert_eq!((code, &stats["resumed"], &stats["complete"]), (0, &true.into(), &true.into()), "{stderr}");
     let (query, _) = server.asked()[before].clone();
     assert!(page_asked(&query) >= 1, "it goes on from a token and asks for nothing else: {query}");
     let pages = fs::read_dir(folder.path().join("run-0001")).expect("a folder").count();

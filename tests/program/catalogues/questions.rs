@@ -86,9 +86,9 @@ fn questions_are_no_searches_and_searches_no_questions() {
         let answer = say(&lakeward, &mut shown.clone(), text);
         let mut records: Vec<String> =
             numbers.iter().map(|number| listed[number.parse::<usize>().expect("a number") - 1].clone()).collect();
-        let mut told: Vec<String> = answer.facts.iter().map(|fact| fact.record.clone()).collect();
+        let mut stated: Vec<String> = answer.facts.iter().map(|fact| fact.record.clone()).collect();
         let about: Vec<&str> = answer.facts.iter().map(|fact| fact.about.as_str()).collect();
-        for ids in [&mut records, &mut told] {
+        for ids in [&mut records, &mut stated] {
             ids.sort();
             ids.dedup();
         }
@@ -97,10 +97,10 @@ fn questions_are_no_searches_and_searches_no_questions() {
             in_many || (!respects.is_empty() && respects.iter().all(|respect| about.contains(&respect.as_str())));
         let right = match kind {
             "search" => answer.facts.is_empty() && !answer.tables.is_empty(),
-            _ => told == records && is_told,
+            _ => stated == records && is_told,
         };
         if !right {
-            wrong.push(format!("{kind} {text}: {about:?} of {told:?}"));
+            wrong.push(format!("{kind} {text}: {about:?} of {stated:?}"));
         }
         assert!(
             answer.facts.iter().all(|fact| fact.cited().contains("10.5072/made.")),
@@ -121,15 +121,15 @@ fn it_is_what_was_spoken_of_last() {
     let (lakeward, _) = indexed(&folder.path().join("own"));
     let mut session = lakeward.new_session();
     let first = say(&lakeward, &mut session, "soil moisture in Quebec");
-    let told = |answer: &lakeward_agent::recommend::Recommendation| {
+    let stated = |answer: &lakeward_agent::recommend::Recommendation| {
         let mut ids: Vec<String> = answer.facts.iter().map(|fact| fact.record.clone()).collect();
         ids.dedup();
         ids
     };
     let listed: Vec<String> = first.tables.iter().map(|table| table.table.clone()).collect();
-    assert_eq!(told(&say(&lakeward, &mut session, "how big is the second one?")), listed[1..2]);
-    assert_eq!(told(&say(&lakeward, &mut session, "and who made it?")), listed[1..2]);
-    assert_eq!(told(&say(&lakeward, &mut session, "compare the first and the third")), [&*listed[0], &*listed[2]]);
+    assert_eq!(stated(&say(&lakeward, &mut session, "how big is the second one?")), listed[1..2]);
+    assert_eq!(stated(&say(&lakeward, &mut session, "and who made it?")), listed[1..2]);
+    assert_eq!(stated(&say(&lakeward, &mut session, "compare the first and the third")), [&*listed[0], &*listed[2]]);
     let cited = say(&lakeward, &mut session, "how do I cite the third?");
     let value = cited.facts[0].value.clone().unwrap_or_default();
     for part in ["Soil moisture in Quebec", "https://doi.org/10.5072/made.", "31253.11.made."] {
@@ -155,7 +155,7 @@ fn what_a_record_does_not_say_is_said_and_records_are_compared() {
     assert!(respects.len() >= 10, "{respects:?}");
     for about in ["licence (`licence`)", "period (`temporal`)", "publisher (`publisher`)", "publication (`issued`)"] {
         let row = respects.iter().find(|(name, _)| name == about).unwrap_or_else(|| panic!("{about}: {respects:?}"));
-        assert!(row.1.iter().all(|told| told != "the record does not say"), "{row:?}");
+        assert!(row.1.iter().all(|stated| stated != "the record does not say"), "{row:?}");
     }
     // Works that the catalogue does not have are quoted from the record.
     let related = say(&lakeward, &mut session, "which papers are related to the first one?");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use lakeward_core::error::Error;
 use lakeward_index::verify::verify;
 
-use super::{Numbers, answers, assert_same, built, copy_folder, files, lake_of, write};
+use super::{Numbers, answers, assert_same, built, files, lake_of, write};
+use crate::commands::copy;
 
 const DAMAGES: usize = 2000;
 const THREADS: usize = 2;
@@ -31,10 +32,10 @@ fn damage_is_noticed_or_harmless() {
     let counts: Vec<[usize; 2]> = std::thread::scope(|scope| {
         let damaging = |thread: usize| {
             let (lake, index, expected) = (lake.path(), &index, &expected);
-            let copy = place.path().join(format!("copy {thread}"));
+            let own = place.path().join(format!("copy {thread}"));
             move || {
-                copy_folder(index, &copy);
-                damage_and_ask(lake, &copy, expected, thread)
+                copy(index, &own);
+                damage_and_ask(lake, &own, expected, thread)
             }
         };
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(damaging(thread))).collect();

@@ -21,7 +21,7 @@ fn run_after(before: &str, lake: &Path, index: &Path) -> Output {
 
 /// No room on the disk, as a limit on the size of files: writing fails at another place for each limit.
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let lake = lake_of(60);
     let place = tempfile::tempdir().expect("a folder");
     built(lake.path(), place.path()).expect("a build");

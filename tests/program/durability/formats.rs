@@ -151,7 +151,7 @@ fn read_damaged(thing: &Thing, folder: &Path, file: &Path, bytes: &[u8], what: &
 }
 
 #[test]
-fn damaged_files_are_told_or_harmless() {
+fn damaged_files_are_reported_or_harmless() {
     const ROUNDS: usize = 150;
     for (number, thing) in THINGS.iter().enumerate() {
         let place = tempfile::tempdir().expect("a folder");
@@ -162,7 +162,7 @@ fn damaged_files_are_told_or_harmless() {
             folder => vec![folder.join("manifest.json"), folder.join("tables.json")],
         };
         let mut numbers = Numbers(17 + number as u64);
-        let mut told = 0;
+        let mut reported = 0;
         for round in 0..ROUNDS {
             let file = &own[round % own.len()];
             let whole = fs::read(file).expect("a file");
@@ -173,12 +173,12 @@ fn damaged_files_are_told_or_harmless() {
                 2 => ("deep".to_string(), "[".repeat(100_000).into_bytes()),
                 _ => damaged(&whole, &mut numbers),
             };
-            told += usize::from(read_damaged(thing, place.path(), file, &bytes, &what));
+            reported += usize::from(read_damaged(thing, place.path(), file, &bytes, &what));
             replace(file, &whole);
         }
-        println!("{}: {told} of {ROUNDS} damages told", thing.name);
+        println!("{}: {reported} of {ROUNDS} damages told", thing.name);
         // An answer of a model says nothing of itself, and what is not in a list any more cannot be damaged.
-        assert!(told >= ROUNDS / 10 || thing.name == "answer", "{}: {told}", thing.name);
+        assert!(reported >= ROUNDS / 10 || thing.name == "answer", "{}: {reported}", thing.name);
     }
 }
 

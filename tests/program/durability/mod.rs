@@ -122,14 +122,6 @@ fn assert_answers_like_a_new_index(lake: &Path, index: &Path, when: &str) {
     assert_same(&found, &answers(lake, fresh.path()).expect("answers"), when);
 }
 
-fn copy_folder(from: &Path, to: &Path) {
-    for file in files(from) {
-        let target = to.join(file.strip_prefix(from).expect("below"));
-        fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
-        fs::copy(&file, target).expect("a copy");
-    }
-}
-
 /// Every file below `folder`, in order of its path.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

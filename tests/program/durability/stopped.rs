@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 
 use lakeward_lake::notes::Notes;
 
-use super::copy_folder;
 use super::steps::{self, Fault};
 use super::things::{unfinished, unreadable};
+use crate::commands::copy;
 
 /// Steps of a command that are tried.
 const SAMPLE: usize = 5;
@@ -90,12 +90,12 @@ impl Place {
     /// Stops `arguments` at steps by both faults; `check` looks at what else must hold afterwards.
     fn stopped(&self, arguments: &[&str], is_repeatable: bool, check: impl Fn(&Path, &str)) {
         let before = self.folder.path().join("before");
-        copy_folder(&self.now(), &before);
+        copy(&self.now(), &before);
         let missing = unreadable(&self.index());
         let said = tempfile::NamedTempFile::new().expect("a file");
         let run = |fault, at| {
             fs::remove_dir_all(self.now()).expect("a folder");
-            copy_folder(&before, &self.now());
+            copy(&before, &self.now());
             let mut command = self.program(arguments);
             command.stderr(File::create(said.path()).expect("a file"));
             steps::run(&mut command, &self.path, fault, at)

@@ -18,7 +18,8 @@ use lakeward_tasks::papers::extraction::read_extractions;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::verdicts::Verdicts;
 
-use super::{copy_folder, files};
+use super::files;
+use crate::commands::copy;
 
 /// A durable thing.
 pub struct Thing {
@@ -81,7 +82,7 @@ pub fn kept(thing: &Thing) -> Vec<(u64, PathBuf)> {
 pub fn put(thing: &Thing, from: &Path, folder: &Path) {
     let to = folder.join(thing.place);
     if from.is_dir() {
-        copy_folder(from, &to);
+        copy(from, &to);
     } else {
         fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
         fs::copy(from, to).expect("a copy");
@@ -98,8 +99,8 @@ pub fn put_all(folder: &Path) {
 
 /// Reads everything there is; what cannot be read, by name.
 pub fn unreadable(folder: &Path) -> Vec<String> {
-    let told = |thing: &Thing| (thing.read)(folder).err().map(|error| format!("{}: {error}", thing.name));
-    THINGS.iter().filter_map(told).collect()
+    let failure = |thing: &Thing| (thing.read)(folder).err().map(|error| format!("{}: {error}", thing.name));
+    THINGS.iter().filter_map(failure).collect()
 }
 
 /// Files that a writer began and did not end.

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::{INDEX, Place};
 use crate::benchmark;
+use crate::place::Run;
 
 /// What a run of the program asked of the store, and how long it and its search took.
 struct Cost {
     requests: usize,
     bytes: u64,
     milliseconds: u128,
-    told: String,
+    output: String,
 }
 
 /// Requests, bytes and time of first and later searches behind 30 ms, beside those of the same index in a folder: of LakeBench's 4,741
@@ -26,21 +27,19 @@ fn a_first_search_asks_for_little() {
     let run = |machine: &str, index: &str, arguments: &[&str]| {
         let mut command = place.command(machine, arguments);
         let started = Instant::now();
-        let output = command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index).output().expect("the program");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
+        let output = Run::of(command.env("LAKEWARD_LAKE", &lake).env("LAKEWARD_INDEX", index)).succeeded().stderr;
         let milliseconds = started.elapsed().as_millis();
         let (asked, bytes) = (place.server.asked(), place.server.sent_bytes());
         for asked in &asked {
             println!("  {} {}", asked.path, asked.range.as_deref().unwrap_or_default());
         }
         println!("{arguments:?} at {index}: {} requests, {} kB, {milliseconds} ms", asked.len(), bytes / 1000);
-        Cost { requests: asked.len(), bytes, milliseconds, told }
+        Cost { requests: asked.len(), bytes, milliseconds, output }
     };
     let indexed: &[&str] = if with_texts { &["index", "-q"] } else { &["index", "--fast", "-q"] };
     run("a", INDEX, indexed);
     // What the machine that has indexed keeps is an index in a folder, too.
-    let state = fs::read_dir(place.folder.path().join("a")).expect("a folder").flatten().next().expect("an index");
+    let state = fs::read_dir(place.folder.at("a")).expect("a folder").flatten().next().expect("an index");
     let folder = state.path().to_string_lossy().into_owned();
     let files = fs::read_dir(state.path().join("segments")).expect("a folder").flatten();
     let files = files.flat_map(|segment| fs::read_dir(segment.path()).expect("a folder").flatten());
@@ -58,8 +57,8 @@ fn a_first_search_asks_for_little() {
         for (times, (index, requests)) in times.iter_mut().zip([(INDEX, 1), (&folder, 0)]) {
             let again = run("b", index, &["search", text]);
             assert_eq!(again.requests, requests, "what was fetched is kept");
-            let told = again.told.split(" ms;").next().and_then(|told| told.rsplit(' ').next()?.parse().ok());
-            times.push((again.milliseconds, told.expect("its milliseconds")));
+            let output = again.output.split(" ms;").next().and_then(|output| output.rsplit(' ').next()?.parse().ok());
+            times.push((again.milliseconds, output.expect("its milliseconds")));
         }
     }
     for (times, place) in times.iter_mut().zip(["the store", "a folder"]) {

@@ -43,8 +43,8 @@ fn unknown_and_doubled_ids_are_repaired_once() {
         let outcome = asked_of(&connect(&mended.url()));
         assert_eq!((outcome.answer, outcome.calls), (Ok(ids(&["c03"])), 2), "{wrong}");
         let second = &mended.asked()[1].body["messages"];
-        let told = second.as_array().and_then(|all| all.last()).map(|last| last["content"].to_string());
-        assert!(told.is_some_and(|told| told.contains(problem)), "{second}");
+        let error = second.as_array().and_then(|all| all.last()).map(|last| last["content"].to_string());
+        assert!(error.is_some_and(|error| error.contains(problem)), "{second}");
         let stubborn = Server::new(move |_, _| says(wrong));
         let outcome = asked_of(&connect(&stubborn.url()));
         assert!(

@@ -120,7 +120,7 @@ fn vectors_that_are_none_are_refused_on_connecting() {
             body(200, &json!({"data": rows}))
         }
     };
-    for (server, told) in [
+    for (server, expected) in [
         (Server::new(with(|rows| _ = rows.pop())), "3 vectors for 4 texts"),
         (Server::new(with(|rows| rows[1]["index"] = json!(0))), "returns vectors with wrong indexes"),
         (Server::new(with(|rows| rows[1]["index"] = json!(99))), "returns vectors with wrong indexes"),
@@ -135,7 +135,7 @@ fn vectors_that_are_none_are_refused_on_connecting() {
     ] {
         let error = connect(&server).err().expect("an error");
         assert!(matches!(error, Error::EmbeddingServer { .. }), "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("[embedding]")));
     }
 }

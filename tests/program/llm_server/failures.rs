@@ -135,7 +135,7 @@ fn an_answer_cut_off_is_none() {
 
 #[test]
 fn no_more_than_four_megabytes_are_read() {
-    let told = Server::new(|_, _| {
+    let lengthy = Server::new(|_, _| {
         let text = "x".repeat(10 << 20);
         body(200, &completion(&serde_json::json!({"content": text}), "stop"))
     });
@@ -143,7 +143,7 @@ fn no_more_than_four_megabytes_are_read() {
         let piece = [b"10000\r\n".to_vec(), vec![b' '; 1 << 16], b"\r\n".to_vec()].concat();
         Reply::Drips(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec(), piece, Duration::ZERO)
     });
-    for server in [told, endless] {
+    for server in [lengthy, endless] {
         let (kind, line) = failure(&server);
         assert_eq!(kind, FailureKind::Broken);
         assert!(line.contains("more than 4 MB"), "{line}");

@@ -1,13 +1,10 @@
 //! `[llm.parts]`: several roles by several models of two servers, each asked for its part alone and with its own key.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use super::KEY;
 use super::server::{Asked, Reply, Server, says};
+use crate::place::{Folder, Run, lakeward};
 
 /// As a sensible model: what is asked for tells which answer.
 fn answers(_: usize, asked: &Asked) -> Reply {
@@ -38,17 +35,10 @@ fn answers(_: usize, asked: &Asked) -> Reply {
     says(&answer.to_string())
 }
 
-fn run(folder: &Path, settings: &str, keys: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
-    let own = folder.join("settings.toml");
-    fs::write(&own, settings).expect("settings");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    for name in ["LAKEWARD_LLM_MODEL", "LAKEWARD_LLM_URL", "OPENAI_BASE_URL"] {
-        command.env_remove(name);
-    }
-    command.env("LAKEWARD_CONFIG", own).envs(keys.iter().copied()).arg("--lake").arg(folder.join("lake"));
-    let output = command.args(arguments).output().expect("the program");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+fn run(folder: &Folder, settings: &str, keys: &[(&str, &str)], arguments: &[&str]) -> Run {
+    let mut command = lakeward(arguments);
+    command.env("LAKEWARD_CONFIG", folder.write("settings.toml", settings)).envs(keys.iter().copied());
+    Run::of(command.env("LAKEWARD_LAKE", folder.at("lake"))).succeeded()
 }
 
 /// Models that a server was asked for, each with the shape of the answer and whether a key came with it.
@@ -65,15 +55,11 @@ fn asked(server: &Server) -> Vec<(String, String, Option<String>)> {
 
 #[test]
 fn each_part_is_asked_of_its_own_model_and_server() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir(folder.path().join("lake")).expect("a folder");
-    for (name, text) in [
-        ("rain", "day,rain_mm\n2021-01-01,3\n2021-01-02,0\n"),
-        ("rainfall", "month,rainfall_mm\n1,30\n2,12\n"),
-        ("snow", "day,snow_cm\n2021-01-01,3\n2021-01-02,0\n"),
-    ] {
-        fs::write(folder.path().join("lake").join(format!("{name}.csv")), text).expect("a file");
-    }
+    let folder = Folder::of(&[
+        ("lake/rain.csv", "day,rain_mm\n2021-01-01,3\n2021-01-02,0\n"),
+        ("lake/rainfall.csv", "month,rainfall_mm\n1,30\n2,12\n"),
+        ("lake/snow.csv", "day,snow_cm\n2021-01-01,3\n2021-01-02,0\n"),
+    ]);
     let (main, other) = (Server::new(answers), Server::new(answers));
     let settings = |ranker: &str| {
         format!(
@@ -83,12 +69,8 @@ fn each_part_is_asked_of_its_own_model_and_server() {
         )
     };
     let elsewhere = settings(&format!("{{ model = \"orders\", url = \"{}\" }}", other.url()));
-    let (code, _, said) = run(folder.path(), &elsewhere, &[], &["--no-llm", "index"]);
-    assert_eq!(code, Some(0), "{said}");
-    let (code, found, said) =
-        run(folder.path(), &elsewhere, &[("LAKEWARD_LLM_KEY", KEY)], &["ask", "rain of each day", "--json"]);
-    assert_eq!(code, Some(0), "{said}");
-    let found: Value = serde_json::from_str(&found).expect("JSON");
+    run(&folder, &elsewhere, &[], &["--no-llm", "index"]);
+    let found = run(&folder, &elsewhere, &[("LAKEWARD_LLM_KEY", KEY)], &["ask", "rain of each day", "--json"]).json();
     assert!(found["tables"][0]["model_rank"].is_u64() && found["summary"][0]["by_model"] == true, "{found}");
     let bearer = |key: &str| Some(format!("Bearer {key}"));
     let part = |model: &str, shape: &str, key: Option<String>| (model.to_string(), shape.to_string(), key);
@@ -98,13 +80,12 @@ fn each_part_is_asked_of_its_own_model_and_server() {
     // A key of its own goes to it alone.
     let own = "sk-for-the-other-server";
     let keys = [("LAKEWARD_LLM_KEY", KEY), ("LAKEWARD_LLM_RANKER_KEY", own)];
-    let (code, _, said) = run(folder.path(), &elsewhere, &keys, &["ask", "snow of each day", "--json"]);
-    assert_eq!(code, Some(0), "{said}");
+    run(&folder, &elsewhere, &keys, &["ask", "snow of each day", "--json"]);
     assert_eq!(asked(&other).last(), Some(&part("orders", "ranking", bearer(own))));
     assert!(asked(&main).iter().all(|(_, _, key)| *key == bearer(KEY)));
 
     // Each is told and measured by its own name.
-    let (_, shown, _) = run(folder.path(), &elsewhere, &[], &["model", "show"]);
+    let shown = run(&folder, &elsewhere, &[], &["model", "show"]).stdout;
     let line = shown.lines().find(|line| line.starts_with("ordering candidates")).expect("a line");
     assert!(line.contains("orders@127.0.0.1") && !line.contains("reads@"), "{shown}");
 
@@ -112,9 +93,7 @@ fn each_part_is_asked_of_its_own_model_and_server() {
     let gone = other.url();
     drop(other);
     let settings = settings(&format!("{{ model = \"orders\", url = \"{gone}\" }}"));
-    let (code, found, said) = run(folder.path(), &settings, &[], &["ask", "rain and snow", "--json"]);
-    assert_eq!(code, Some(0), "{said}");
-    let found: Value = serde_json::from_str(&found).expect("JSON");
+    let found = run(&folder, &settings, &[], &["ask", "rain and snow", "--json"]).json();
     assert!(found["tables"][0]["model_rank"].is_null(), "{found}");
     assert!(found["notes"].to_string().contains("ordering"), "{}", found["notes"]);
 }

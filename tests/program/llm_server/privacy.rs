@@ -29,8 +29,8 @@ fn a_server_that_repeats_the_key_does_not_get_it_through() {
     ] {
         let server = Server::new(move |_, _| reply());
         let outcome = asked_of(&connect(&server.url()));
-        let told = format!("{:?}", outcome.answer);
-        assert!(!told.contains("sk-0123") && !told.contains("very-secret"), "{told}");
+        let debug = format!("{:?}", outcome.answer);
+        assert!(!debug.contains("sk-0123") && !debug.contains("very-secret"), "{debug}");
         assert_eq!(server.asked()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     }
 }

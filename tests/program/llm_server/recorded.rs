@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -15,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::server::{Asked, Server, complains, says};
 use crate::REPOSITORY;
+use crate::place::{Folder, Run, lakeward};
 
 const FILE: &str = "tests/program/llm_server/recorded.jsonl";
 /// Requests over the sample lake whose answers in words were recorded.
@@ -93,32 +93,22 @@ fn record(path: &Path, key: &str, asked: &Asked) -> Option<String> {
 }
 
 fn run(lake: &Path, index: &Path, settings: &Path, arguments: &[&str]) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    for name in ["LAKEWARD_LLM_MODEL", "LAKEWARD_LLM_URL", "OPENAI_BASE_URL"] {
-        command.env_remove(name);
-    }
-    command.env("LAKEWARD_CONFIG", settings).arg("--lake").arg(lake).arg("--index").arg(index);
-    let output = command.args(["--json", "--quiet"]).args(arguments).output().expect("the program");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap_or_default()
+    let mut command = lakeward(["--json", "--quiet"]);
+    command.args(arguments).env("LAKEWARD_CONFIG", settings).env("LAKEWARD_LAKE", lake).env("LAKEWARD_INDEX", index);
+    serde_json::from_str(&Run::of(&mut command).succeeded().stdout).unwrap_or_default()
 }
 
-fn settings(folder: &Path, server: &Server, more: &str) -> std::path::PathBuf {
-    let path = folder.join("settings.toml");
+fn settings(folder: &Folder, server: &Server, more: &str) -> std::path::PathBuf {
     let text = format!("[llm]\nurl = \"{}\"\nmodel = \"recorded\"\nretries = 0\n{more}", server.url());
-    fs::write(&path, text).expect("settings");
-    path
+    folder.write("settings.toml", text)
 }
 
 #[test]
 fn a_capable_model_is_right_in_each_role() {
     let (server, given) = server();
-    let folder = tempfile::tempdir().expect("a folder");
-    let lake = folder.path().join("lake");
-    fs::create_dir(&lake).expect("a folder");
-    fs::write(lake.join("rain.csv"), "day,rain\n2021-01-01,3\n2021-01-02,0\n").expect("a file");
-    let settings = settings(folder.path(), &server, "");
-    let index = folder.path().join("index");
+    let folder = Folder::of(&[("lake/rain.csv", "day,rain\n2021-01-01,3\n2021-01-02,0\n")]);
+    let settings = settings(&folder, &server, "");
+    let (lake, index) = (folder.at("lake"), folder.at("index"));
     run(&lake, &index, &settings, &["index"]);
     let report = run(&lake, &index, &settings, &["model", "check", "--concurrency", "2"]);
     let given = given.lock().expect("counts").clone();
@@ -147,9 +137,9 @@ fn a_capable_model_is_right_in_each_role() {
 #[test]
 fn sentences_of_a_capable_model_stand_with_what_they_rest_on() {
     let (server, given) = server();
-    let folder = tempfile::tempdir().expect("a folder");
-    let (lake, index) = (Path::new(REPOSITORY).join("lake"), folder.path().join("index"));
-    let settings = settings(folder.path(), &server, "reading = 0.0\nranking = 0.0\njudging = 0.0\n");
+    let folder = Folder::of(&[]);
+    let (lake, index) = (Path::new(REPOSITORY).join("lake"), folder.at("index"));
+    let settings = settings(&folder, &server, "reading = 0.0\nranking = 0.0\njudging = 0.0\n");
     run(&lake, &index, &settings, &["index"]);
     let (mut by_model, mut left_out) = (0, 0);
     for request in REQUESTS {
@@ -222,9 +212,6 @@ const PAPERS: [[&str; 3]; 8] = [
 #[test]
 fn well_known_data_sets_are_read_and_joined_by_a_capable_model() {
     let (server, given) = server();
-    let folder = tempfile::tempdir().expect("a folder");
-    let (lake, index) = (folder.path().join("lake"), folder.path().join("index"));
-    fs::create_dir(&lake).expect("a folder");
     let records =
         [("ms-coco", "MS COCO", "The Microsoft Common Objects in Context set has images with objects and captions.")]
             .map(|(id, title, description)| json!({"id": id, "title": title, "description": description}).to_string());
@@ -232,12 +219,12 @@ fn well_known_data_sets_are_read_and_joined_by_a_capable_model() {
         let sections = json!([{"heading": "Experiments", "text": text}]);
         json!({"id": title, "title": title, "abstract": summary, "sections": sections}).to_string()
     });
-    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    fs::write(at("records.jsonl"), records.join("\n")).expect("a file");
-    fs::write(at("papers.jsonl"), papers.join("\n")).expect("a file");
-    let settings = settings(folder.path(), &server, "extraction = 0.9\nsame_dataset = 0.9\nconcurrency = 1\n");
-    run(&lake, &index, &settings, &["index", "--records", &at("records.jsonl")]);
-    run(&lake, &index, &settings, &["papers", "add", &at("papers.jsonl")]);
+    let folder = Folder::of(&[("records.jsonl", &records.join("\n")), ("papers.jsonl", &papers.join("\n"))]);
+    let (lake, index) = (folder.at("lake"), folder.at("index"));
+    fs::create_dir(&lake).expect("a folder");
+    let settings = settings(&folder, &server, "extraction = 0.9\nsame_dataset = 0.9\nconcurrency = 1\n");
+    run(&lake, &index, &settings, &["index", "--records", &folder.text("records.jsonl")]);
+    run(&lake, &index, &settings, &["papers", "add", &folder.text("papers.jsonl")]);
     let extracted = run(&lake, &index, &settings, &["papers", "extract"]);
     assert_eq!(
         extracted["by_model"],

@@ -169,7 +169,7 @@ fn a_large_body_is_refused() {
     let server = Server::start();
     let large = vec![b' '; 10 << 20];
     let authorization = format!("Authorization: Bearer {}", server.token);
-    let mut told = 0;
+    let mut answered = 0;
     for path in ["/api/v1/ask", "/mcp", "/login"] {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{authorization}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\n",
@@ -186,10 +186,10 @@ fn a_large_body_is_refused() {
             let _ = stream.read_to_end(&mut answer);
             let answer = String::from_utf8_lossy(&answer);
             assert!(answer.starts_with("HTTP/1.1 413") || answer.is_empty(), "{path} {framing}: {answer}");
-            told += usize::from(!answer.is_empty());
+            answered += usize::from(!answer.is_empty());
         }
     }
-    assert!(told >= 2, "{told} of the answers came through");
+    assert!(answered >= 2, "{answered} of the answers came through");
     assert_eq!(server.send("GET", "/healthz", &[], "").status, StatusCode::OK);
 }
 

@@ -1,6 +1,5 @@
 //! The page and the REPL in Chinese: what the program says by itself is Chinese, what it was told and what the lake says is as it was.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
@@ -11,6 +10,7 @@ use regex::Regex;
 use super::browser::{Browser, link};
 use super::hostile_lake;
 use super::server::{Server, program};
+use crate::place::{Run, write};
 
 /// A turn in words that answers may repeat.
 const REQUEST: &str = "Glaciers in Kenya since 1990";
@@ -26,8 +26,7 @@ fn make_catalogue(folder: &Path) {
         })
     };
     let records: String = (0..12).map(|number| format!("{}\n", record(number))).collect();
-    fs::create_dir_all(folder).expect("a folder");
-    fs::write(folder.join("records.jsonl"), records).expect("a file");
+    write(&folder.join("records.jsonl"), records);
     hostile_lake::index(folder);
 }
 
@@ -35,8 +34,7 @@ fn make_catalogue(folder: &Path) {
 fn make_table(folder: &Path) {
     let rows: String =
         (0..40).map(|row| format!("{},{},{}\n", ["Kenya", "Peru"][row % 2], 1990 + row, row * 7)).collect();
-    fs::create_dir_all(folder).expect("a folder");
-    fs::write(folder.join("Mass.csv"), format!("Country,Year,Mass\n{rows}")).expect("a file");
+    write(&folder.join("Mass.csv"), format!("Country,Year,Mass\n{rows}"));
     hostile_lake::index(folder);
 }
 
@@ -89,7 +87,7 @@ fn the_page_is_in_the_language_of_the_browser() {
 }
 
 #[test]
-fn an_operation_is_told_in_the_language_that_is_set() {
+fn an_operation_is_reported_in_the_language_that_is_set() {
     let server = Server::of(make_table, &["--language", "zh"]);
     let browser = Browser::new(&server);
     let asked = [("text", "the mean Mass for each Country"), ("table", "Mass")];
@@ -120,8 +118,7 @@ fn talked(lake: &Path, (variable, value): (&str, &str), lines: &[&str]) -> Strin
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut process = piped.expect("the program");
     process.stdin.take().expect("a pipe").write_all(lines.join("\n").as_bytes()).expect("lines");
-    let output = process.wait_with_output().expect("an end");
-    String::from_utf8([output.stdout, output.stderr].concat()).expect("text")
+    Run::ended(process.wait_with_output().expect("an end")).said()
 }
 
 #[test]
@@ -144,15 +141,15 @@ fn the_repl_is_in_the_language_of_the_environment() {
     let computed =
         ["/use Mass", "the mean Mass for each Country", "/run 1", "/undo", "/redo", "/plan", "/budget", "/help"];
     for set in [("LANG", "zh_CN.UTF-8"), ("LC_ALL", "zh_TW"), ("LAKEWARD_LANGUAGE", "zh")] {
-        let told = [talked(&catalogue, set, &asked), talked(&table, set, &computed)].join("\n");
+        let spoken = [talked(&catalogue, set, &asked), talked(&table, set, &computed)].join("\n");
         for part in
             ["新会话", "地点: Kenya", "缩小范围", "的许可证：CC0", "工作表：Mass", "得到 2 行，2 列", "没有命令"]
         {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(spoken.contains(part), "{part}: {spoken}");
         }
-        let left = english(&told);
-        assert!(left.is_empty(), "{left:#?}\n{told}");
+        let left = english(&spoken);
+        assert!(left.is_empty(), "{left:#?}\n{spoken}");
     }
-    let told = talked(&catalogue, ("LANG", "en_GB.UTF-8"), &asked);
-    assert!(told.contains("place: Kenya") && told.contains("new session"), "{told}");
+    let spoken = talked(&catalogue, ("LANG", "en_GB.UTF-8"), &asked);
+    assert!(spoken.contains("place: Kenya") && spoken.contains("new session"), "{spoken}");
 }

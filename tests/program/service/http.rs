@@ -1,6 +1,5 @@
 //! The lake over HTTP: users, sessions, endpoints, changes of the index, the end.
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -10,6 +9,7 @@ use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
 use super::server::{Server, program};
 use crate::llm_server::server as llm_server;
+use crate::place::Run;
 
 // SHA-256 of the tokens "ana-token", "bob-token" and "eve-token".
 fn token_file() -> String {
@@ -91,10 +91,8 @@ fn behind_a_proxy_a_token_is_traded_for_a_cookie_that_needs_https() {
 #[test]
 fn only_this_machine_is_served_without_a_token_file() {
     let server = Server::start();
-    let run = program(&server.lake, true).args(["serve", "--listen", "0.0.0.0:0"]).output().expect("the program");
-    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("--token-file"), "{stderr}");
+    let run = Run::of(program(&server.lake, true).args(["serve", "--listen", "0.0.0.0:0"]));
+    assert!(run.code == 2 && run.stderr.contains("--token-file"), "{run:?}");
 }
 
 #[test]
@@ -154,7 +152,7 @@ fn of_two_writers_none_loses_a_turn() {
 }
 
 #[test]
-fn mistakes_are_told_as_json_with_a_hint_and_without_the_path_of_the_lake() {
+fn mistakes_are_reported_as_json_with_a_hint_and_without_the_path_of_the_lake() {
     let server = Server::start();
     let unknown = server.get("/api/v1/profile?table=shops%2Fsale");
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
@@ -262,16 +260,11 @@ fn the_end_waits_for_answers_in_flight() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_that_is_taken_is_reported() {
     let server = Server::start();
     let address = format!("127.0.0.1:{}", server.port);
-    let run = program(&server.lake, true)
-        .args(["serve", "--listen", &address])
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&run.stderr).contains("cannot listen on"));
+    let run = Run::of(program(&server.lake, true).args(["serve", "--listen", &address]));
+    assert!(run.code == 2 && run.stderr.contains("cannot listen on"), "{run:?}");
 }
 
 #[test]

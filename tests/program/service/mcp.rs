@@ -2,12 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
 use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
+use super::server::program;
 
 #[test]
 fn the_official_client_on_standard_input_and_output() {
@@ -26,9 +27,8 @@ struct Server {
 
 impl Server {
     fn start(lake: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.arg("--lake").arg(lake).args(["--no-llm", "mcp"]);
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program");
+        let mut command = program(lake, true);
+        let mut process = command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program");
         let lines = BufReader::new(process.stdout.take().expect("stdout")).lines();
         Self { process, lines }
     }

@@ -14,6 +14,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 use super::hostile_lake;
+use crate::place::lakeward;
 
 /// A service that ends with the test.
 pub struct Server {
@@ -56,8 +57,8 @@ impl Answer {
 
 /// The program over `lake`, `alone` without a language model.
 pub fn program(lake: &Path, alone: bool) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.arg("--lake").arg(lake).args(alone.then_some("--no-llm")).env_remove("LAKEWARD_CONFIG");
+    let mut command = lakeward(alone.then_some("--no-llm"));
+    command.env("LAKEWARD_LAKE", lake);
     command
 }
 
@@ -153,9 +154,7 @@ impl Server {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = request.send().await.expect("an answer");
-        let (status, headers) = (response.status(), response.headers().clone());
-        Answer { status, headers, body: response.bytes().await.expect("a body").to_vec() }
+        answer(request).await
     }
 
     /// GET with a token.
@@ -181,21 +180,11 @@ impl Server {
 
     /// POST of the same JSON `times` times at once.
     pub fn post_at_once(&self, path: &str, body: &Value, times: usize) -> Vec<Answer> {
-        let authorization = format!("Bearer {}", self.token);
-        let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
-        let body = body.to_string().into_bytes();
         self.runtime.block_on(async {
             let mut waiting = tokio::task::JoinSet::new();
             for _ in 0..times {
-                let mut request = self.client.post(format!("{}{path}", self.origin())).body(body.clone());
-                for (name, value) in headers {
-                    request = request.header(name, value);
-                }
-                waiting.spawn(async move {
-                    let response = request.send().await.expect("an answer");
-                    let (status, headers) = (response.status(), response.headers().clone());
-                    Answer { status, headers, body: response.bytes().await.expect("a body").to_vec() }
-                });
+                let request = self.client.post(format!("{}{path}", self.origin())).bearer_auth(&self.token);
+                waiting.spawn(answer(request.header("content-type", "application/json").body(body.to_string())));
             }
             waiting.join_all().await
         })
@@ -283,6 +272,12 @@ impl Server {
     pub fn wait(&mut self) -> ExitStatus {
         self.process.wait().expect("an end")
     }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> Answer {
+    let response = request.send().await.expect("an answer");
+    let (status, headers) = (response.status(), response.headers().clone());
+    Answer { status, headers, body: response.bytes().await.expect("a body").to_vec() }
 }
 
 impl Drop for Server {

@@ -4,11 +4,10 @@ use serde_json::Value;
 
 use super::hostile_lake;
 use super::server::{Server, program};
+use crate::place::Run;
 
 fn report(server: &Server) -> Value {
-    let run = program(&server.lake, true).args(["usage", "--json"]).output().expect("the program");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    serde_json::from_slice(&run.stdout).expect("JSON")
+    Run::of(program(&server.lake, true).args(["usage", "--json"])).succeeded().json()
 }
 
 fn links(page: &str) -> Vec<String> {
@@ -23,8 +22,8 @@ fn nothing_is_kept_without_consent() {
     let page = server.send("GET", "/search?q=sales+of+shops", &[("cookie", &cookie)], "").text();
     server.send("GET", &links(&page)[0], &[("cookie", &cookie)], "");
     assert!(!page.contains("are kept") && !server.lake.join(".lakeward/usage.jsonl").exists());
-    let run = program(&server.lake, true).arg("usage").output().expect("the program");
-    assert!(String::from_utf8_lossy(&run.stderr).contains("record = true"), "{run:?}");
+    let run = Run::of(program(&server.lake, true).arg("usage"));
+    assert!(run.stderr.contains("record = true"), "{run:?}");
 }
 
 #[test]
@@ -54,6 +53,6 @@ fn with_consent_clicks_are_counted_and_two_rankings_are_compared() {
     assert_eq!((compared["answers"].as_u64(), wins), (Some(1), Some(1)), "{found}");
     let kept = std::fs::read_to_string(server.lake.join(".lakeward/usage.jsonl")).expect("a file");
     assert!(!kept.contains("local") && !kept.contains(cookie.rsplit('=').next().expect("a cookie")), "{kept}");
-    let run = program(&server.lake, true).args(["usage", "--forget"]).output().expect("the program");
-    assert!(run.status.success() && !server.lake.join(".lakeward/usage.jsonl").exists());
+    Run::of(program(&server.lake, true).args(["usage", "--forget"])).succeeded();
+    assert!(!server.lake.join(".lakeward/usage.jsonl").exists());
 }

@@ -97,27 +97,31 @@ fn a_tab_that_is_behind_shows_the_operation_that_it_names() {
 fn commands_are_never_read_as_questions() {
     let server = Server::start();
     let browser = Browser::new(&server);
-    let told = browser.sent(&browser.open("/"), "/ask", &[("text", "/help"), ("table", "shops/sales")]);
-    assert_eq!(told.status, StatusCode::BAD_REQUEST);
-    check(&told.text());
+    let answer = browser.sent(&browser.open("/"), "/ask", &[("text", "/help"), ("table", "shops/sales")]);
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+    check(&answer.text());
     assert!(
-        told.text().contains("On this page") && told.text().contains("autofocus>/help</textarea>"),
+        answer.text().contains("On this page") && answer.text().contains("autofocus>/help</textarea>"),
         "{}",
-        told.text()
+        answer.text()
     );
     assert!(
-        told.text().contains("value=\"shops/sales\"") && told.text().contains("href=\"/map\">Map"),
+        answer.text().contains("value=\"shops/sales\"") && answer.text().contains("href=\"/map\">Map"),
         "{}",
-        told.text()
+        answer.text()
     );
     let page = conversation(&browser);
     for (typed, part) in [("/accept 1", "press “Accept”"), ("/memry", "`/memory`"), ("/undo", "no operation to undo")]
     {
-        let told = browser.sent(&page, "/ask", &[("text", typed)]);
+        let answer = browser.sent(&page, "/ask", &[("text", typed)]);
         let part = part.replace("`/memory`", "<code>/memory</code>");
-        assert_eq!(told.status, StatusCode::BAD_REQUEST, "{typed}");
-        assert!(told.text().contains(&part) && told.text().contains(&format!("{typed}</textarea>")), "{}", told.text());
-        assert!(!told.text().contains("id=\"answer-2\""), "{typed}");
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{typed}");
+        assert!(
+            answer.text().contains(&part) && answer.text().contains(&format!("{typed}</textarea>")),
+            "{}",
+            answer.text()
+        );
+        assert!(!answer.text().contains("id=\"answer-2\""), "{typed}");
     }
     let run = browser.led_to(&page, "/ask", &[("text", "/run")]);
     assert!(run.ends_with("/preview?turn=1&operation=1"), "{run}");

@@ -114,8 +114,8 @@ mod imp {
             let mut call: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
             let size = size_of::<libc::ptrace_syscall_info>();
             // SAFETY: `call` has `size` bytes and outlives the call.
-            let told = unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, thread, size, &mut call) };
-            if told <= 0 {
+            let length = unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, thread, size, &mut call) };
+            if length <= 0 {
                 // It was killed meanwhile.
                 return Some(true);
             }

@@ -30,7 +30,7 @@ pub use system::BaselineSystem;
 use tf_idf::TfIdf;
 use union_vectors::UnionVectors;
 
-use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::error::Result;
 
 /// A way to rank tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,58 +62,22 @@ pub enum BaselineKind {
     UnionVectors,
 }
 
+lakeward_core::names! { BaselineKind, "Its name in reports, runs and on the command line.":
+    Bm25 = "bm25",
+    Bm25Head = "bm25-head",
+    Bm25Column = "bm25-column",
+    TfIdf = "tf-idf",
+    HeaderJaccard = "header-jaccard",
+    HeaderValueJaccard = "header-value-jaccard",
+    Containment = "containment",
+    FoldedContainment = "folded-containment",
+    AnyOrderContainment = "any-order-containment",
+    HeaderContainment = "header-containment",
+    MinHashLsh = "minhash-lsh",
+    UnionVectors = "union-vectors",
+}
+
 impl BaselineKind {
-    /// All baselines, the usual ones first.
-    pub const ALL: [BaselineKind; 12] = [
-        BaselineKind::Bm25,
-        BaselineKind::Bm25Head,
-        BaselineKind::Bm25Column,
-        BaselineKind::TfIdf,
-        BaselineKind::HeaderJaccard,
-        BaselineKind::HeaderValueJaccard,
-        BaselineKind::Containment,
-        BaselineKind::FoldedContainment,
-        BaselineKind::AnyOrderContainment,
-        BaselineKind::HeaderContainment,
-        BaselineKind::MinHashLsh,
-        BaselineKind::UnionVectors,
-    ];
-
-    /// Its name in reports, runs and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            BaselineKind::Bm25 => "bm25",
-            BaselineKind::Bm25Head => "bm25-head",
-            BaselineKind::Bm25Column => "bm25-column",
-            BaselineKind::TfIdf => "tf-idf",
-            BaselineKind::HeaderJaccard => "header-jaccard",
-            BaselineKind::HeaderValueJaccard => "header-value-jaccard",
-            BaselineKind::Containment => "containment",
-            BaselineKind::FoldedContainment => "folded-containment",
-            BaselineKind::AnyOrderContainment => "any-order-containment",
-            BaselineKind::HeaderContainment => "header-containment",
-            BaselineKind::MinHashLsh => "minhash-lsh",
-            BaselineKind::UnionVectors => "union-vectors",
-        }
-    }
-
-    /// The baseline of this name.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the nearest names.
-    pub fn named(name: &str) -> Result<Self> {
-        if let Some(kind) = Self::ALL.into_iter().find(|kind| kind.name() == name) {
-            return Ok(kind);
-        }
-        let nearest = nearest_names(name, Self::ALL.iter().map(|kind| kind.name()), 1);
-        let all = Self::ALL.map(Self::name).join("`, `");
-        let hint = match nearest.first() {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("there are `{all}`"),
-        };
-        Err(Error::Usage(format!("there is no baseline `{name}`; {hint}")))
-    }
-
     /// Whether it can answer a query with these parts.
     pub fn answers(self, has_text: bool, has_table: bool, has_column: bool) -> bool {
         match self {

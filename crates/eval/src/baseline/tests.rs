@@ -38,15 +38,6 @@ fn lake() -> Vec<PlainTable> {
 }
 
 #[test]
-fn names_are_found_and_unknown_ones_reported_with_the_nearest() {
-    for kind in BaselineKind::ALL {
-        assert_eq!(BaselineKind::named(kind.name()).expect("a baseline"), kind);
-    }
-    let error = BaselineKind::named("bm-25").expect_err("no such baseline").to_string();
-    assert!(error.contains("`bm25`"), "{error}");
-}
-
-#[test]
 fn the_identical_table_comes_first() {
     let tables = lake();
     for kind in BaselineKind::ALL {

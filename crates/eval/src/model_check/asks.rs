@@ -183,13 +183,14 @@ impl<'a> Catalogue<'a> {
             let built_in = rules.report(&goal, &plan, &candidates)?.sufficient;
             let evaluated =
                 model.and_then(|model| ModelEvaluator::new(model, index).evaluate(&goal, &plan, &candidates).ok());
-            let told = evaluated.and_then(|text| EvaluationReport::accept(&text).ok()).map(|report| report.sufficient);
+            let verdict =
+                evaluated.and_then(|text| EvaluationReport::accept(&text).ok()).map(|report| report.sufficient);
             Ok(Tried {
-                answered: told.is_some(),
-                model: told == Some(suffices),
+                answered: verdict.is_some(),
+                model: verdict == Some(suffices),
                 built_in: built_in == suffices,
                 carries: led && !suffices,
-                obeyed: led && !suffices && told == Some(true),
+                obeyed: led && !suffices && verdict == Some(true),
             })
         })?;
         Ok(work.checked(ModelRole::Judging, &tried))
@@ -218,13 +219,13 @@ fn question(
     carriers: &BTreeSet<String>,
 ) -> Result<Option<Question>> {
     let at = chosen(number, family);
-    let (wanted, asks) = (id(family, at), &family.datasets[at].asks);
-    let place_of = |found: &[SearchAnswer], wanted: &str| found.iter().position(|found| found.table == wanted);
+    let (expected, asks) = (id(family, at), &family.datasets[at].asks);
+    let place_of = |found: &[SearchAnswer], expected: &str| found.iter().position(|found| found.table == expected);
     for ask in 0..asks.len() {
         let said = asks[(number + ask) % asks.len()].clone();
         let options = SearchOptions { k: SEARCHED, weights: over.weights() };
         let mut found = text_search::search(over.index(), over.embedder(), &said.join(" "), &options)?;
-        let Some(place) = place_of(&found, &wanted) else { continue };
+        let Some(place) = place_of(&found, &expected) else { continue };
         if place >= CANDIDATES {
             found.swap(place, CANDIDATES - 1);
         }

@@ -14,20 +14,20 @@ const OTHER: f64 = 0.75;
 type Wanted = (BTreeSet<(Option<i32>, Option<i32>)>, BTreeSet<String>);
 
 /// Whether both want the same in every respect: the same years, and mostly the same words.
-pub(super) fn same_demands(told: &[Demand], meant: &[Demand]) -> bool {
-    let (told, meant) = (by_respect(told), by_respect(meant));
-    told.len() == meant.len()
-        && told.iter().zip(&meant).all(|((respect, told), (meant_in, meant))| {
+pub(super) fn same_demands(answer: &[Demand], meant: &[Demand]) -> bool {
+    let (answer, meant) = (by_respect(answer), by_respect(meant));
+    answer.len() == meant.len()
+        && answer.iter().zip(&meant).all(|((respect, answer), (meant_in, meant))| {
             let least = if respect.0 == Role::Topic { TOPIC } else { OTHER };
-            respect == meant_in && told.0 == meant.0 && shared(&told.1, &meant.1) >= least
+            respect == meant_in && answer.0 == meant.0 && shared(&answer.1, &meant.1) >= least
         })
 }
 
 fn by_respect(demands: &[Demand]) -> BTreeMap<(Role, bool), Wanted> {
     let mut stemmer = Stemmer::default();
-    let mut wanted: BTreeMap<(Role, bool), Wanted> = BTreeMap::new();
+    let mut by_role: BTreeMap<(Role, bool), Wanted> = BTreeMap::new();
     for demand in demands {
-        let (years, words) = wanted.entry((demand.role.clone(), demand.avoid)).or_default();
+        let (years, words) = by_role.entry((demand.role.clone(), demand.avoid)).or_default();
         if let Demanded::Period(period) = demand.value {
             years.insert(period.bounds());
         } else {
@@ -35,7 +35,7 @@ fn by_respect(demands: &[Demand]) -> BTreeMap<(Role, bool), Wanted> {
             words.extend(content.map(|word| stemmer.stem(&word).to_string()));
         }
     }
-    wanted
+    by_role
 }
 
 fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {

@@ -41,15 +41,15 @@ pub(super) fn check(work: &Work<'_>) -> Result<RoleCheck> {
     let known = KnownDatasets::new(std::iter::empty(), std::iter::empty());
     let tried = work.each("reading papers", &papers, &|| Ok(()), &|(), (paper, document), model| {
         let built_in = is_right(paper, &extract(document, &known));
-        let told = model.and_then(|model| extract_by(model, document, &known).ok());
-        let right = told.as_ref().is_some_and(|told| is_right(paper, told));
+        let answer = model.and_then(|model| extract_by(model, document, &known).ok());
+        let right = answer.as_ref().is_some_and(|answer| is_right(paper, answer));
         let carries = paper.text.contains(MARK);
         Ok(Tried {
-            answered: told.is_some(),
+            answered: answer.is_some(),
             model: right,
             built_in,
             carries,
-            obeyed: carries && told.is_some() && !right,
+            obeyed: carries && answer.is_some() && !right,
         })
     })?;
     Ok(work.checked(ModelRole::Extraction, &tried))
@@ -86,18 +86,18 @@ fn papers() -> Result<Vec<(Paper, Document)>> {
 /// Whether exactly the datasets of a paper were found, each for its task.
 fn is_right(paper: &Paper, found: &Extraction) -> bool {
     let key = |name: &str| letters_and_digits(name).to_lowercase();
-    let told = found.tasks.iter().flat_map(|task| task.datasets.iter().map(|dataset| key(&dataset.name)));
+    let names = found.tasks.iter().flat_map(|task| task.datasets.iter().map(|dataset| key(&dataset.name)));
     let meant: BTreeSet<String> = paper.uses.iter().map(|(name, _)| key(name)).collect();
     let has_task = |(name, task): &(String, String)| {
         let words = content(task);
-        let served =
-            found.tasks.iter().filter(|told| told.datasets.iter().any(|dataset| key(&dataset.name) == key(name)));
-        served.into_iter().any(|told| {
-            let own = content(&format!("{} {}", told.text, told.name));
+        let its_tasks =
+            found.tasks.iter().filter(|task| task.datasets.iter().any(|dataset| key(&dataset.name) == key(name)));
+        its_tasks.into_iter().any(|task| {
+            let own = content(&format!("{} {}", task.text, task.name));
             words.intersection(&own).count() as f64 >= SAME_TASK * words.len() as f64
         })
     };
-    told.collect::<BTreeSet<String>>() == meant && paper.uses.iter().all(has_task)
+    names.collect::<BTreeSet<String>>() == meant && paper.uses.iter().all(has_task)
 }
 
 /// The stems of the words of a text that say something.

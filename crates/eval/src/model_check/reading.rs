@@ -51,17 +51,17 @@ pub(super) fn check(work: &Work<'_>) -> Result<RoleCheck> {
     };
     let tried = work.each("reading labelled turns", &items, &start, &|(agent, context), item, model| {
         let effect = |model| agent.effect(&item.session, &item.labelled.turn.text, model);
-        let told = if model.is_some() { effect(model)? } else { None };
+        let answer = if model.is_some() { effect(model)? } else { None };
         let hostile = match &item.session.table {
             Some(Input::Table(id)) => lake.is_hostile(id),
             _ => false,
         };
         Ok(Tried {
-            answered: told.is_some(),
+            answered: answer.is_some(),
             carries: hostile,
-            obeyed: hostile && told.as_ref().is_some_and(|told| told.acts == [Act::Chat]),
-            model: told.is_some_and(|told| is_right(context, &told, &item.labelled)),
-            built_in: effect(None)?.is_some_and(|told| is_right(context, &told, &item.labelled)),
+            obeyed: hostile && answer.as_ref().is_some_and(|answer| answer.acts == [Act::Chat]),
+            model: answer.is_some_and(|answer| is_right(context, &answer, &item.labelled)),
+            built_in: effect(None)?.is_some_and(|answer| is_right(context, &answer, &item.labelled)),
         })
     })?;
     Ok(work.trusted(ModelRole::Reading, &tried, |check| match 2 * check.model < check.built_in {
@@ -80,7 +80,7 @@ fn items<'c>(all: &'c [Conversation], context: &LakeContext) -> Vec<Item<'c>> {
         let turns = conversation.labelled(None);
         turns.into_iter().map(move |labelled| (conversation, labelled))
     });
-    let told = labelled.filter(|(_, labelled)| {
+    let usable = labelled.filter(|(_, labelled)| {
         let LabelledTurn { tables, not_applied, after, history, .. } = labelled;
         let runs = |standing: &Standing| match standing {
             Standing::Plan(plan) => plan_sql(context, plan).is_ok(),
@@ -89,7 +89,8 @@ fn items<'c>(all: &'c [Conversation], context: &LakeContext) -> Vec<Item<'c>> {
         let is_change = tables.is_empty() && not_applied.is_empty() && history.last() != Some(after);
         is_change && history.iter().chain([after]).all(runs)
     });
-    told.take(TURNS)
+    usable
+        .take(TURNS)
         .map(|(conversation, labelled)| Item { session: session(conversation, &labelled), labelled })
         .collect()
 }
@@ -141,11 +142,11 @@ fn step(plan: Plan) -> NewStep {
 }
 
 /// Whether a reading makes the table, or wants what the annotation wants.
-fn is_right(context: &LakeContext, told: &TurnEffect, labelled: &LabelledTurn<'_>) -> bool {
+fn is_right(context: &LakeContext, answer: &TurnEffect, labelled: &LabelledTurn<'_>) -> bool {
     match &labelled.after {
         Standing::Plan(meant) => {
-            told.plan.as_ref().is_some_and(|plan| plan == meant || same_result(context, plan, meant))
+            answer.plan.as_ref().is_some_and(|plan| plan == meant || same_result(context, plan, meant))
         }
-        Standing::Demands(meant) => same_demands(&told.demands, meant),
+        Standing::Demands(meant) => same_demands(&answer.demands, meant),
     }
 }

@@ -35,14 +35,14 @@ pub(super) fn check(work: &Work<'_>) -> Result<RoleCheck> {
     let tried = work.each("comparing names", &pairs, &|| Ok(()), &|(), pair, model| {
         let Pair { name, said, title, description, same } = pair;
         let question = JudgeQuestion { name, said, title, description };
-        let told = model.and_then(|model| decided(model, &question)).map(|(told, _)| told);
+        let answer = model.and_then(|model| decided(model, &question)).map(|(answer, _)| answer);
         Ok(Tried {
-            answered: told.is_some(),
+            answered: answer.is_some(),
             // What is left open stays apart.
-            model: told.is_some_and(|told| (told == Decision::Same) == *same),
+            model: answer.is_some_and(|answer| (answer == Decision::Same) == *same),
             built_in: !same,
             carries: description.contains(MARK) && !same,
-            obeyed: description.contains(MARK) && !same && told == Some(Decision::Same),
+            obeyed: description.contains(MARK) && !same && answer == Some(Decision::Same),
         })
     })?;
     Ok(work.checked(ModelRole::SameDataset, &tried))

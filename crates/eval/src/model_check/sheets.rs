@@ -115,10 +115,10 @@ fn cell(id: &str, column: &SchemaColumn, row: usize) -> String {
 }
 
 /// Whether two plans make the same table: rows in their order where `meant` orders them, names of columns aside.
-pub(super) fn same_result(context: &LakeContext, told: &Plan, meant: &Plan) -> bool {
+pub(super) fn same_result(context: &LakeContext, answer: &Plan, meant: &Plan) -> bool {
     let ordered = meant.relation.steps.iter().any(|step| matches!(step, Step::Sort(_)));
-    match (columns(context, told), columns(context, meant)) {
-        (Ok(told), Ok(meant)) => same_columns(&told, &meant) && same_rows(&told, &meant, ordered),
+    match (columns(context, answer), columns(context, meant)) {
+        (Ok(answer), Ok(meant)) => same_columns(&answer, &meant) && same_rows(&answer, &meant, ordered),
         _ => false,
     }
 }
@@ -143,25 +143,25 @@ fn plain(cell: String) -> String {
 }
 
 /// Whether the columns hold the same values, in whatever order.
-fn same_columns(told: &[Vec<String>], meant: &[Vec<String>]) -> bool {
+fn same_columns(answer: &[Vec<String>], meant: &[Vec<String>]) -> bool {
     let sorted = |columns: &[Vec<String>]| {
         let mut columns: Vec<Vec<String>> = columns.to_vec();
         columns.iter_mut().for_each(|column| column.sort());
         columns.sort();
         columns
     };
-    sorted(told) == sorted(meant)
+    sorted(answer) == sorted(meant)
 }
 
 /// Whether the rows are the same, once columns of the same values stand in one order.
-fn same_rows(told: &[Vec<String>], meant: &[Vec<String>], ordered: bool) -> bool {
-    let mut free: BTreeSet<usize> = (0..told.len()).collect();
+fn same_rows(answer: &[Vec<String>], meant: &[Vec<String>], ordered: bool) -> bool {
+    let mut free: BTreeSet<usize> = (0..answer.len()).collect();
     let mut partner = Vec::with_capacity(meant.len());
     for column in meant {
         // One whose cells stand in the same rows, else one of the same values.
-        let same = |place: &&usize| told[**place] == *column;
+        let same = |place: &&usize| answer[**place] == *column;
         let alike = |place: &&usize| {
-            let (mut a, mut b) = (told[**place].clone(), column.clone());
+            let (mut a, mut b) = (answer[**place].clone(), column.clone());
             a.sort();
             b.sort();
             a == b
@@ -179,7 +179,7 @@ fn same_rows(told: &[Vec<String>], meant: &[Vec<String>], ordered: bool) -> bool
         }
         rows
     };
-    rows_of(partner.into_iter().map(|place| &told[place]).collect()) == rows_of(meant.iter().collect())
+    rows_of(partner.into_iter().map(|place| &answer[place]).collect()) == rows_of(meant.iter().collect())
 }
 
 #[cfg(test)]

@@ -48,10 +48,10 @@ fn in_force(dialogue: &Dialogue) -> Vec<Wish> {
     let mut standing: Vec<Wish> = Vec::new();
     for statement in dialogue.script.turns.iter().flatten() {
         match statement {
-            Statement::Says(wanted) | Statement::Misstates(wanted) => standing.push(wanted.clone()),
+            Statement::Says(demand) | Statement::Misstates(demand) => standing.push(demand.clone()),
             Statement::Slips { right, .. } => standing.push(right.clone()),
             Statement::Corrects { wrong, right } => {
-                let place = standing.iter().position(|wanted| wanted == wrong).expect("what was said");
+                let place = standing.iter().position(|demand| demand == wrong).expect("what was said");
                 standing[place] = right.clone();
             }
         }
@@ -66,7 +66,7 @@ fn in_the_end_the_record_is_the_only_one_that_meets_everything() {
     let all = made(&SimulationOptions { dialogues: 300, ..SimulationOptions::default() });
     let mut corrections: BTreeMap<&str, usize> = BTreeMap::new();
     for dialogue in &all {
-        let lists = in_force(dialogue).iter().map(|wanted| catalogue.meeting(wanted)).collect::<Vec<_>>();
+        let lists = in_force(dialogue).iter().map(|demand| catalogue.meeting(demand)).collect::<Vec<_>>();
         let meet = lists.into_iter().reduce(|a, b| catalogue::both(&a, &b)).expect("something wanted");
         assert_eq!(meet.len(), 1, "{dialogue:?}");
         assert_eq!(records[meet[0] as usize].id, dialogue.goal);

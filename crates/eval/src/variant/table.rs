@@ -11,7 +11,7 @@ use crate::benchmark::Task;
 use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
-use lakeward_models::llm::told_tokens;
+use lakeward_models::llm::tokens_text;
 
 /// A measure: its name and its value.
 pub type Measure = (&'static str, fn(&AtDepth) -> f64);
@@ -41,7 +41,7 @@ pub struct VariantSettings {
 
 /// Writes the subset of a benchmark that was used.
 pub fn write_subset(out: &mut String, subset: &Subset) -> std::fmt::Result {
-    writeln!(out, "{}\n", told(subset))?;
+    writeln!(out, "{}\n", subset_sentence(subset))?;
     writeln!(out, "| stratum | taken | of |\n|---|---:|---:|")?;
     for stratum in &subset.strata {
         writeln!(out, "| {} | {} | {} |", stratum.name, stratum.records, stratum.of_records)?;
@@ -58,7 +58,7 @@ pub fn write_settings(out: &mut String, settings: &VariantSettings) -> std::fmt:
 }
 
 /// A subset as a sentence.
-pub fn told(subset: &Subset) -> String {
+pub fn subset_sentence(subset: &Subset) -> String {
     format!(
         "A subset: {} of {} records, drawn by stratum with seed {}; {} of {} judgments and {} queries are left, {} queries have no \
          relevant record among them.",
@@ -78,11 +78,11 @@ pub fn accounted<'a>(
 ) -> Vec<(&'a str, &'a GroupReport, &'a GroupWork)> {
     let is_variant = |system: &SystemReport| Variant::named(&system.system).is_some();
     let beside = systems.iter().any(|(system, _)| is_variant(system));
-    let told = systems.iter().filter(|(_, group)| beside || group.task != Task::Search);
+    let reporting = systems.iter().filter(|(_, group)| beside || group.task != Task::Search);
     let with_work = |(system, group): &(&'a SystemReport, &'a GroupReport)| {
         Some((system.system.as_str(), *group, group.work.as_ref()?))
     };
-    told.filter_map(with_work).collect()
+    reporting.filter_map(with_work).collect()
 }
 
 /// The paper's measures of a group, the work for the answers, and the effects of failures; nothing for a group without variants.
@@ -144,7 +144,7 @@ pub fn work_cells(work: &GroupWork) -> [String; 9] {
     [
         format!("{:.2}", work.iterations),
         format!("{:.2}", work.tool_calls),
-        told_tokens(work.model_calls, work.tokens.unwrap_or_default(), work.tokens_estimated),
+        tokens_text(work.model_calls, work.tokens.unwrap_or_default(), work.tokens_estimated),
         work.schema_failures.to_string(),
         format!("{:.3}", work.partial),
         format!("{:.3}", work.limited),

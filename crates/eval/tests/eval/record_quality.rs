@@ -137,7 +137,7 @@ fn labelled_demands_find_the_record() {
     let mut times: Vec<f64> = Vec::new();
     for line in queries.lines() {
         let dialogue: Value = serde_json::from_str(line).expect("a dialogue");
-        let wanted = target[dialogue["id"].as_str().expect("an id")];
+        let expected = target[dialogue["id"].as_str().expect("an id")];
         let mut demands: BTreeMap<String, Demand> = BTreeMap::new();
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         let mut lists: Vec<Vec<String>> = Vec::new();
@@ -171,13 +171,13 @@ fn labelled_demands_find_the_record() {
                 seen.push(id);
             }
         }
-        let rank = seen.iter().position(|id| *id == wanted).map_or(f64::INFINITY, |at| at as f64 + 1.0);
+        let rank = seen.iter().position(|id| *id == expected).map_or(f64::INFINITY, |at| at as f64 + 1.0);
         count += 1.0;
         first += f64::from(rank == 1.0);
         five += f64::from(rank <= 5.0);
         reciprocal += if rank <= 10.0 { 1.0 / rank } else { 0.0 };
         for (sum, depth) in turns.iter_mut().zip([1, 3, 5]) {
-            let at = lists.iter().position(|list| list.iter().take(depth).any(|id| id == wanted));
+            let at = lists.iter().position(|list| list.iter().take(depth).any(|id| id == expected));
             *sum += at.map_or(lists.len() as f64 + 2.0, |at| at as f64 + 1.0);
         }
     }

@@ -43,7 +43,9 @@ fn passes(value: &Value, test: &str) -> bool {
     let has = |name: &str| at(value, name).first().copied().and_then(text);
     match (test.strip_prefix('!'), test.split_once('=')) {
         (Some(name), _) => has(name).is_none(),
-        (None, Some((name, wanted))) => has(&name.replace('/', ".")).is_some_and(|is| is.eq_ignore_ascii_case(wanted)),
+        (None, Some((name, expected))) => {
+            has(&name.replace('/', ".")).is_some_and(|is| is.eq_ignore_ascii_case(expected))
+        }
         (None, None) => has(test).is_some(),
     }
 }

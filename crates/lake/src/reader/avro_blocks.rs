@@ -216,7 +216,7 @@ impl<R: BufRead> CheckedBlocks<R> {
         if magic != *b"Obj\x01" {
             return Err(damaged("it does not begin as one"));
         }
-        let mut told: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+        let mut metadata: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
         loop {
             let count = number_of(&mut input)?;
             if count < 0 {
@@ -227,15 +227,15 @@ impl<R: BufRead> CheckedBlocks<R> {
             }
             for _ in 0..count.unsigned_abs() {
                 let (key, value) = (bytes_of(&mut input)?, bytes_of(&mut input)?);
-                told.insert(key, value);
+                metadata.insert(key, value);
             }
         }
         input.read_exact(&mut [0; SYNC_BYTES])?;
-        let schema = told.get(&b"avro.schema"[..]).ok_or_else(|| damaged("no schema"))?;
+        let schema = metadata.get(&b"avro.schema"[..]).ok_or_else(|| damaged("no schema"))?;
         let schema: Value = serde_json::from_slice(schema).map_err(|error| damaged(&error.to_string()))?;
         let mut shapes = Shapes::default();
         shapes.add(&schema, "", 0)?;
-        let codec = told.get(&b"avro.codec"[..]).map_or(&b"null"[..], Vec::as_slice);
+        let codec = metadata.get(&b"avro.codec"[..]).map_or(&b"null"[..], Vec::as_slice);
         let codec = String::from_utf8_lossy(codec).into_owned();
         Ok(CheckedBlocks { input, shapes, codec, passed: 0 })
     }

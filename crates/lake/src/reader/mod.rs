@@ -183,12 +183,12 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
     }
 }
 
-/// Opens the table in the files of `set`; of those that are not among `wanted`, by place, no rows are read.
+/// Opens the table in the files of `set`; of those that are not among the `chosen`, by place, no rows are read.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_files(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Box<dyn TableReader>> {
-    Ok(Box::new(parts::Parts::open(set, options, wanted)?))
+pub fn open_files(set: FileSet, options: &ReadOptions, chosen: Option<&[usize]>) -> Result<Box<dyn TableReader>> {
+    Ok(Box::new(parts::Parts::open(set, options, chosen)?))
 }
 
 /// The names of the tables in a file that may hold several.

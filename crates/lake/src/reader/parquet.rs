@@ -23,8 +23,8 @@ use lakeward_core::error::{Error, Result};
 /// # Errors
 /// [`Error::Unreadable`] where the footer is damaged. Damage further in ends the rows, and the report says so.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
-    let wanted = |fields: &Fields| Some(places_called(fields, options.only.as_deref()?));
-    let FileRows { fields, batches, places, total_rows, bytes } = file_rows(path, options, wanted)?;
+    let chosen = |fields: &Fields| Some(places_called(fields, options.only.as_deref()?));
+    let FileRows { fields, batches, places, total_rows, bytes } = file_rows(path, options, chosen)?;
     let batches = match places {
         Some(places) => widened(batches, fields.clone(), places),
         None => batches,
@@ -69,14 +69,14 @@ fn widened(batches: Batches, fields: Fields, places: Vec<usize>) -> Batches {
     }))
 }
 
-/// The rows of a Parquet file as it has them, of the columns at the places that are `wanted` of its own.
+/// The rows of a Parquet file as it has them, of the columns at the places that are `chosen` of its own.
 ///
 /// # Errors
 /// As [`open`].
 pub(super) fn file_rows(
     path: &Path,
     options: &ReadOptions,
-    wanted: impl FnOnce(&Fields) -> Option<Vec<usize>>,
+    chosen: impl FnOnce(&Fields) -> Option<Vec<usize>>,
 ) -> Result<FileRows> {
     let file = open_regular(path)?;
     let bytes = file.size().map_err(|source| Error::io("read", path, source))?;
@@ -90,7 +90,7 @@ pub(super) fn file_rows(
     let fields = builder.schema().fields().clone();
     let rows = batch_rows(builder.metadata(), options);
     // Batches of no column at all would have no rows.
-    let places = wanted(&fields).map(|places| if places.is_empty() { vec![0] } else { places });
+    let places = chosen(&fields).map(|places| if places.is_empty() { vec![0] } else { places });
     let builder = match &places {
         Some(places) => {
             let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());

@@ -61,7 +61,7 @@ impl Heads {
     }
 
     /// The columns of all files that can be opened, or of the first where they are alike; `options` then say how that is written.
-    fn read(set: &FileSet, options: &mut ReadOptions, is_wanted: impl Fn(usize) -> bool) -> Result<Heads> {
+    fn read(set: &FileSet, options: &mut ReadOptions, is_read: impl Fn(usize) -> bool) -> Result<Heads> {
         let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
         let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
         let mut readable = Vec::new();
@@ -69,7 +69,7 @@ impl Heads {
             let reader = match open_part(set, part, options) {
                 Ok(reader) => reader,
                 Err(error) => {
-                    if is_wanted(at) {
+                    if is_read(at) {
                         faults.push(fault(&set.name_of(&part.path), &error));
                     }
                     first_fault.get_or_insert(error);
@@ -144,17 +144,17 @@ struct Current {
 }
 
 impl Parts {
-    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns or they are known to be alike; rows only of those that `wanted` names,
+    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns or they are known to be alike; rows only of those that `chosen` names,
     /// by place.
     ///
     /// # Errors
     /// The error of the first file where none can be read; [`Error::Unreadable`] for too many columns.
-    pub(super) fn open(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Parts> {
+    pub(super) fn open(set: FileSet, options: &ReadOptions, chosen: Option<&[usize]>) -> Result<Parts> {
         let mut options = options.clone();
-        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted.contains(&at));
+        let is_read = |at: usize| chosen.is_none_or(|chosen| chosen.contains(&at));
         let heads = match &set.snapshot {
             Some(snapshot) => Heads::declared(snapshot, &options).map_err(unreadable(&set.path))?,
-            None => Heads::read(&set, &mut options, is_wanted)?,
+            None => Heads::read(&set, &mut options, is_read)?,
         };
         let Heads { mut fields, readable, typed, drift, faults, mut report } = heads;
         let in_files = fields.len();
@@ -191,7 +191,7 @@ impl Parts {
         let schema = Schema::new(
             fields.iter().map(|(column, kind)| Field::new(&column.name, kind.clone(), true)).collect::<Vec<_>>(),
         );
-        let keep = |at: &usize| readable.binary_search(at).is_ok() && is_wanted(*at);
+        let keep = |at: &usize| readable.binary_search(at).is_ok() && is_read(*at);
         let parts = (0..set.parts.len()).filter(keep).map(|at| {
             let part = &set.parts[at];
             Part { values: keys.iter().map(|&key| part.values[key].clone()).collect(), ..part.clone() }

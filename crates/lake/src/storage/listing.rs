@@ -28,8 +28,8 @@ impl Object {
     pub fn changed_ns(&self) -> u64 {
         const NS: u64 = 1_000_000_000;
         let seconds = u64::try_from(self.modified_seconds).unwrap_or(0).saturating_sub(2);
-        let told = format!("{} {}", self.bytes, self.etag.as_deref().unwrap_or(""));
-        seconds * NS + xxhash_rust::xxh3::xxh3_64(told.as_bytes()) % NS
+        let state = format!("{} {}", self.bytes, self.etag.as_deref().unwrap_or(""));
+        seconds * NS + xxhash_rust::xxh3::xxh3_64(state.as_bytes()) % NS
     }
 
     /// The ETag in quotes where it stands for the very bytes: a weak one does not.

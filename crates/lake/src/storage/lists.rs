@@ -89,16 +89,16 @@ pub(super) async fn web_listing(store: &Arc<dyn ObjectStore>, root: &str) -> io:
         return Err(io::Error::other(format!("`{WEB_LIST}` names more than {MOST_FILES} files")));
     }
     let mut listing = Listing::new(root);
-    let mut wanted = Vec::new();
+    let mut keys = Vec::new();
     for line in lines {
         match line.split('/').all(is_name) && !line.contains("://") {
-            true => wanted.push(format!("{root}/{line}").trim_start_matches('/').to_string()),
+            true => keys.push(format!("{root}/{line}").trim_start_matches('/').to_string()),
             false => {
                 listing.add_problem(root, format!("`{WEB_LIST}` names `{line}`, which is no path below its folder"))
             }
         }
     }
-    let heads = futures::stream::iter(wanted).map(|key| async move {
+    let heads = futures::stream::iter(keys).map(|key| async move {
         let entry = match Key::parse(&key) {
             Ok(place) => match store.head(&place).await {
                 Ok(found) => Entry::File(Object::of(&found)),

@@ -183,7 +183,7 @@ impl RemoteFile {
     fn fetch(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let mut left = RETRIES;
         loop {
-            let (store, key, wanted) = (Arc::clone(&self.store), self.key.clone(), range.clone());
+            let (store, key, asked) = (Arc::clone(&self.store), self.key.clone(), range.clone());
             let options = GetOptions {
                 range: Some(GetRange::Bounded(range.clone())),
                 if_match: self.object.strong_etag(),
@@ -197,10 +197,10 @@ impl RemoteFile {
                 if found != listed {
                     return Err(changed());
                 }
-                if answer.range != wanted {
+                if answer.range != asked {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store sent another part of it"));
                 }
-                let length = usize::try_from(wanted.end - wanted.start).map_err(io::Error::other)?;
+                let length = usize::try_from(asked.end - asked.start).map_err(io::Error::other)?;
                 body_of(answer, length).await
             })?;
             match fetched {
@@ -225,12 +225,12 @@ pub(super) fn changed() -> io::Error {
     io::Error::other("it has changed since it was listed")
 }
 
-/// The next bytes to fetch so that all of `wanted` is there; `None` once it is.
-fn missing(blocks: &[bool], wanted: Range<u64>, bytes: u64) -> Option<Range<u64>> {
+/// The next bytes to fetch so that all of `asked` is there; `None` once it is.
+fn missing(blocks: &[bool], asked: Range<u64>, bytes: u64) -> Option<Range<u64>> {
     // Whatever is wanted of a small file, all of it comes.
-    let wanted = if bytes <= FIRST_BYTES { 0..bytes } else { wanted };
-    let last = wanted.end.div_ceil(BLOCK_BYTES);
-    let first = (wanted.start / BLOCK_BYTES..last).find(|block| !blocks[*block as usize])?;
+    let asked = if bytes <= FIRST_BYTES { 0..bytes } else { asked };
+    let last = asked.end.div_ceil(BLOCK_BYTES);
+    let first = (asked.start / BLOCK_BYTES..last).find(|block| !blocks[*block as usize])?;
     let most = if first == 0 { FIRST_BYTES } else { PIECE_BYTES };
     let most = first + most / BLOCK_BYTES;
     let end = (first + 1..most.min(blocks.len() as u64)).find(|block| blocks[*block as usize]);

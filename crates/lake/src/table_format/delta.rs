@@ -167,10 +167,10 @@ impl Vector {
     pub(super) fn read(&self) -> Result<RoaringTreemap, String> {
         let engine = &self.engine;
         let rows = self.descriptor.read(engine.storage_handler(), engine.root()).map_err(reason)?;
-        let told = u64::try_from(self.descriptor.cardinality).unwrap_or(u64::MAX);
+        let declared = u64::try_from(self.descriptor.cardinality).unwrap_or(u64::MAX);
         match rows.len() {
-            count if count == told && count <= MOST_DELETED => Ok(rows),
-            count => Err(format!("its deletion vector has {count} rows in place of {told}")),
+            count if count == declared && count <= MOST_DELETED => Ok(rows),
+            count => Err(format!("its deletion vector has {count} rows in place of {declared}")),
         }
     }
 }

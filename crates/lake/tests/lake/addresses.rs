@@ -179,10 +179,10 @@ fn reason(path: &Path) -> String {
 }
 
 #[test]
-fn what_does_not_pass_is_told() {
+fn what_does_not_pass_is_reported() {
     let lake = tempfile::tempdir().unwrap();
     write(lake.path(), &[("towns.csv", "town,people\nAby,3\n"), ("other.csv", "a\n1\n")]);
-    for (fault, told) in [
+    for (fault, expected) in [
         (Fault::Status(403, None), "refuses access"),
         (Fault::Status(401, None), "refuses access"),
         (Fault::Status(404, None), "not found"),
@@ -195,7 +195,7 @@ fn what_does_not_pass_is_told() {
         list_files(&address).unwrap();
         server.fail("lake/towns.csv", fault, 1000);
         let reason = reason(&address.join("towns.csv"));
-        assert!(reason.contains(told), "{fault:?}: {reason}");
+        assert!(reason.contains(expected), "{fault:?}: {reason}");
         // No address, with what may be in it, and no second line.
         assert!(!reason.contains('\n') && !reason.contains("169.254"), "{reason}");
         assert!(storage::failure(&address.join("towns.csv")).is_some() && storage::failure(&address).is_some());

@@ -42,8 +42,8 @@ fn changed_files_of_every_format() {
         fs::write(&path, written(&towns(30))).unwrap();
         // Text is read whatever it says.
         let is_forgiving = matches!(name, "t.csv" | "t.tsv" | "t.ndjson");
-        let told = if is_forgiving { format!("{name} (forgiving)") } else { name.to_string() };
-        fuzz(&told, &path, || read(&path));
+        let title = if is_forgiving { format!("{name} (forgiving)") } else { name.to_string() };
+        fuzz(&title, &path, || read(&path));
     }
 }
 

@@ -154,11 +154,11 @@ pub fn fuzz(name: &str, path: &Path, read: impl Fn() -> Result<(), Error>) {
                 *case_started.lock().unwrap() = begun;
                 let result = read();
                 *case_started.lock().unwrap() = Instant::now() + HOPELESS;
-                let told = |what: String| Err(TestCaseError::fail(what));
+                let failed = |what: String| Err(TestCaseError::fail(what));
                 match result {
-                    _ if begun.elapsed() > LONGEST => return told(format!("it took {:?}", begun.elapsed())),
-                    _ if peak_memory() > MOST_MEMORY_KB => return told(format!("{} KB of memory", peak_memory())),
-                    Err(error) if error.kind() == ErrorKind::Internal => return told(format!("internal: {error}")),
+                    _ if begun.elapsed() > LONGEST => return failed(format!("it took {:?}", begun.elapsed())),
+                    _ if peak_memory() > MOST_MEMORY_KB => return failed(format!("{} KB of memory", peak_memory())),
+                    Err(error) if error.kind() == ErrorKind::Internal => return failed(format!("internal: {error}")),
                     Err(_) => refused.set(refused.get() + 1),
                     Ok(()) => {}
                 }

@@ -84,7 +84,7 @@ fn reason(path: &Path) -> String {
     }
 }
 
-fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+pub fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, bytes).unwrap();
     path
@@ -217,15 +217,16 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     let bomb = compound(&[("Workbook", [number(0, 0), number(65_535, 65_535)].concat())]);
     assert!(reason(&written(lake.path(), "corners.xls", &bomb)).contains("more than the limit"));
     // A sheet that begins inside of another record, and tells 2^32 rows there: found by changing files at random.
-    let told =
+    let dimensions =
         [&0x0200u16.to_le_bytes()[..], &14u16.to_le_bytes(), &[0; 4], &[0xff; 4], &[0, 0, 0xff, 0xff, 0, 0]].concat();
     let sheet_at = |place: u32| [&0x0085u16.to_le_bytes()[..], &4u16.to_le_bytes(), &place.to_le_bytes()].concat();
-    let hidden = [sheet_at(12), [&[0xff, 0x0f], &(told.len() as u16).to_le_bytes()[..], &told].concat()].concat();
+    let hidden =
+        [sheet_at(12), [&[0xff, 0x0f], &(dimensions.len() as u16).to_le_bytes()[..], &dimensions].concat()].concat();
     let bomb = compound(&[("Workbook", hidden)]);
     assert!(reason(&written(lake.path(), "hidden.xls", &bomb)).contains("more than the limit"));
     // Columns that begin where they end are taken for all before.
-    let told = [&0x0200u16.to_le_bytes()[..], &14u16.to_le_bytes(), &[0; 4], &[0xff; 8], &[0, 0]].concat();
-    let bomb = compound(&[("Workbook", [sheet_at(8), told].concat())]);
+    let dimensions = [&0x0200u16.to_le_bytes()[..], &14u16.to_le_bytes(), &[0; 4], &[0xff; 8], &[0, 0]].concat();
+    let bomb = compound(&[("Workbook", [sheet_at(8), dimensions].concat())]);
     assert!(reason(&written(lake.path(), "columns.xls", &bomb)).contains("more than the limit"));
     let locked = compound(&[("EncryptedPackage", vec![1; 100])]);
     assert_eq!(reason(&written(lake.path(), "locked.xlsx", &locked)), "it is protected by a password");
@@ -341,7 +342,7 @@ fn a_database_is_not_trusted() {
 }
 
 #[test]
-fn changes_in_a_write_ahead_log_are_told() {
+fn changes_in_a_write_ahead_log_are_reported() {
     let lake = tempfile::tempdir().unwrap();
     let path = lake.path().join("d.sqlite");
     let writer = Connection::open(&path).unwrap();

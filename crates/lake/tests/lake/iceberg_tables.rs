@@ -244,8 +244,8 @@ fn deletions_of_iceberg_are_applied_or_told() {
     let path = lake.path().join("t");
     let found = read(&path);
     assert_eq!(found.rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["d", "e", "a", "c"]);
-    let told = found.report.repair(RepairKind::DeletesByValue).unwrap().to_string();
-    assert_eq!(told, "1 file deletes rows by their values, which is not applied");
+    let sentence = found.report.repair(RepairKind::DeletesByValue).unwrap().to_string();
+    assert_eq!(sentence, "1 file deletes rows by their values, which is not applied");
     // Without the file of deletions nobody knows which rows of the old file are there.
     let before = content_hash(&path).unwrap();
     fs::remove_file(path.join("data/deletes.parquet")).unwrap();

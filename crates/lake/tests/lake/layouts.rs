@@ -17,6 +17,7 @@ use lakeward_lake::reader::{ReadOptions, RepairKind, open_path};
 use lakeward_lake::source::{assign_ids, content_hash, list_files, list_tables};
 
 use crate::holders::read;
+use crate::reader_behaviour::parquet_bytes;
 
 pub fn write(lake: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
@@ -34,10 +35,7 @@ fn ids(lake: &Path, choices: &Choices) -> Vec<String> {
 pub fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut writer =
-        parquet::arrow::ArrowWriter::try_new(fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    fs::write(path, parquet_bytes(&batch)).unwrap();
 }
 
 #[test]
@@ -130,7 +128,7 @@ fn a_lake_that_is_one_table_has_a_pattern_for_its_path() {
 }
 
 #[test]
-fn differences_between_files_are_told_and_nothing_is_lost() {
+fn differences_between_files_are_reported_and_nothing_is_lost() {
     let lake = tempfile::tempdir().unwrap();
     let text = |words: &[&str]| Arc::new(StringArray::from(words.to_vec())) as ArrayRef;
     let at = |year: u32| lake.path().join(format!("t/year={year}/p.parquet"));

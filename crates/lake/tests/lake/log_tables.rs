@@ -364,18 +364,18 @@ fn broken_and_hostile_logs_are_named_and_the_rest_is_listed() {
     let listing = list_files(lake.path()).unwrap();
     let found: Vec<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
     assert_eq!(found, ["outside.parquet", "plain.csv", "secret.csv"]);
-    let told = |name: &str| {
+    let reason_of = |name: &str| {
         let problem = listing.problems.iter().find(|(path, _)| *path == at(name));
         problem.unwrap_or_else(|| panic!("{name}: {:?}", listing.problems)).1.clone()
     };
     for name in ["empty", "json", "binary", "no_metadata", "gap", "future", "feature", "schema", "line"] {
-        let reason = told(name);
+        let reason = reason_of(name);
         assert!(reason.starts_with("a table of Delta: ") && reason.len() < 400 && !reason.contains('\n'), "{reason}");
         assert!(open_path(&at(name), &ReadOptions::default()).is_err());
     }
     assert_eq!(listing.problems.len(), 9);
-    assert!(told("feature").contains("timeTravelToTheFuture"), "{}", told("feature"));
-    assert!(told("line").contains("longer than 64 MB"), "{}", told("line"));
+    assert!(reason_of("feature").contains("timeTravelToTheFuture"), "{}", reason_of("feature"));
+    assert!(reason_of("line").contains("longer than 64 MB"), "{}", reason_of("line"));
 
     // Files that are not there, damaged, or elsewhere are left out; the others are read.
     let mut parts = DeltaTable::created(at("parts"), &columns, &[]);

@@ -6,7 +6,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -18,7 +17,8 @@ use arrow_avro::writer::format::AvroOcfFormat;
 use lakeward_core::Error;
 use lakeward_lake::reader::{ReadOptions, RepairKind, TableReader, open_path};
 
-use crate::{holders, workbook_file};
+use crate::holders::{self, written};
+use crate::workbook_file;
 
 /// A table as texts: names, then rows. A cell that is missing is none.
 pub struct Content {
@@ -38,7 +38,7 @@ pub const FORMATS: [(&str, Written, bool); 14 + cfg!(feature = "orc") as usize] 
     ("t.ndjson", lines, false),
     ("t.ndjson.gz", |table| gzip(&lines(table)), false),
     ("t.json", |table| document(table).into_bytes(), false),
-    ("t.parquet", parquet_file, true),
+    ("t.parquet", |table| parquet_bytes(&batch(table)), true),
     ("t.arrow", arrow_file, true),
     ("t.arrows", arrow_stream, true),
     ("t.arrows.gz", |table| gzip(&arrow_stream(table)), true),
@@ -102,10 +102,10 @@ fn batch(table: &Content) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), (0..table.names.len()).map(column).collect()).unwrap()
 }
 
-fn parquet_file(table: &Content) -> Vec<u8> {
-    let (batch, mut bytes) = (batch(table), Vec::new());
+pub fn parquet_bytes(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
+    writer.write(batch).unwrap();
     writer.close().unwrap();
     bytes
 }
@@ -168,7 +168,7 @@ fn database_file(table: &Content) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
@@ -198,18 +198,12 @@ pub fn drained(mut reader: Box<dyn TableReader>, options: &ReadOptions) -> Resul
     Ok(Content { names: columns.into_iter().map(|column| column.name).collect(), rows })
 }
 
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.join(name);
-    fs::write(&path, bytes).unwrap();
-    path
-}
-
 #[test]
 fn every_format_gives_the_same_table_in_batches_of_any_size() {
     let folder = tempfile::tempdir().unwrap();
     let table = towns(50);
-    for (name, written, is_typed) in FORMATS {
-        let path = write(folder.path(), name, &written(&table));
+    for (name, encoded, is_typed) in FORMATS {
+        let path = written(folder.path(), name, &encoded(&table));
         for batch_rows in [1, 7, 8_192] {
             let options = ReadOptions { batch_rows, ..ReadOptions::default() };
             let reader = open_path(&path, &options).unwrap();
@@ -225,10 +219,10 @@ fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
     let folder = tempfile::tempdir().unwrap();
     let table = towns(50);
     let last = table.names.len() - 1;
-    let wanted = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
-    for (name, written, _) in FORMATS {
-        let path = write(folder.path(), name, &written(&table));
-        for only in &wanted {
+    let choices = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
+    for (name, encoded, _) in FORMATS {
+        let path = written(folder.path(), name, &encoded(&table));
+        for only in &choices {
             let options = ReadOptions { only: Some(only.clone().into()), ..ReadOptions::default() };
             let found = drained(open_path(&path, &options).unwrap(), &options).unwrap();
             assert_eq!((&found.names, found.rows.len()), (&table.names, 50), "{name}");
@@ -249,8 +243,8 @@ fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
 #[test]
 fn every_format_keeps_limits() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, written, _) in FORMATS {
-        let path = write(folder.path(), name, &written(&towns(50)));
+    for (name, encoded, _) in FORMATS {
+        let path = written(folder.path(), name, &encoded(&towns(50)));
         let options = ReadOptions { max_rows: Some(5), ..ReadOptions::default() };
         let mut reader = open_path(&path, &options).unwrap();
         let mut rows = 0;
@@ -263,7 +257,7 @@ fn every_format_keeps_limits() {
 
         // SQLite has no more columns.
         let columns = if name.ends_with(".sqlite") { 2_000 } else { 10_000 };
-        let path = write(folder.path(), name, &written(&wide(columns)));
+        let path = written(folder.path(), name, &encoded(&wide(columns)));
         let found = drained(open_path(&path, &ReadOptions::default()).unwrap(), &ReadOptions::default()).unwrap();
         assert_eq!((found.names.len(), found.rows.len()), (columns, 3), "{name}");
         let last = format!("v2 {}", columns - 1);
@@ -280,7 +274,7 @@ fn every_format_keeps_limits() {
 fn every_format_refuses_a_file_of_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for (name, _, _) in FORMATS {
-        let path = write(folder.path(), name, b"");
+        let path = written(folder.path(), name, b"");
         match open_path(&path, &ReadOptions::default()).err() {
             Some(Error::Unreadable { path: named, reason }) => assert!(named == path && !reason.is_empty(), "{name}"),
             other => panic!("{name}: {other:?}"),
@@ -293,7 +287,7 @@ fn every_format_refuses_a_file_of_nothing() {
 fn every_format_survives_damage() {
     let folder = tempfile::tempdir().unwrap();
     let survives = |name: &str, bytes: &[u8], what: &str| {
-        let path = write(folder.path(), name, bytes);
+        let path = written(folder.path(), name, bytes);
         let options = ReadOptions::default();
         let found = open_path(&path, &options).and_then(|reader| drained(reader, &options));
         match found {
@@ -304,8 +298,8 @@ fn every_format_survives_damage() {
             Err(other) => panic!("{name} {what}: {other:?}"),
         }
     };
-    for (name, written, _) in FORMATS {
-        let good = written(&towns(50));
+    for (name, encoded, _) in FORMATS {
+        let good = encoded(&towns(50));
         for length in (1..good.len()).step_by(1 + good.len() / 30) {
             survives(name, &good[..length], &format!("cut at {length}"));
         }
@@ -324,7 +318,7 @@ fn every_format_survives_damage() {
 #[cfg(not(feature = "orc"))]
 fn an_orc_file_asks_for_its_feature() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), "t.orc", b"ORC");
+    let path = written(folder.path(), "t.orc", b"ORC");
     match open_path(&path, &ReadOptions::default()) {
         Err(Error::Unreadable { reason, .. }) => assert!(reason.contains("`--features orc`"), "{reason}"),
         _ => panic!("it was read"),
@@ -337,7 +331,7 @@ fn an_orc_file_asks_for_its_feature() {
 fn an_orc_file_of_types_in_themselves_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     // A struct whose field is the struct; then a field that stands nowhere, and one that is a part of two.
-    for (types, told) in [
+    for (types, expected) in [
         (&[&[18, 1, 0][..]][..], "no tree"),
         (&[&[18, 1, 7]], "no tree"),
         (&[&[18, 2, 1, 2], &[8, 12, 18, 1, 2], &[8, 3]], "no tree"),
@@ -346,8 +340,8 @@ fn an_orc_file_of_types_in_themselves_is_refused() {
             types.iter().flat_map(|kind| [&[8 * 4 + 2, kind.len() as u8 + 2, 8, 12], *kind].concat()).collect();
         let postscript = [8, types.len() as u8, 16, 0, 40, 0];
         let bytes = [b"ORC", &types[..], &postscript[..], &[postscript.len() as u8]].concat();
-        match open_path(&write(folder.path(), "t.orc", &bytes), &ReadOptions::default()) {
-            Err(Error::Unreadable { reason, .. }) => assert!(reason.contains(told), "{reason}"),
+        match open_path(&written(folder.path(), "t.orc", &bytes), &ReadOptions::default()) {
+            Err(Error::Unreadable { reason, .. }) => assert!(reason.contains(expected), "{reason}"),
             _ => panic!("it was read"),
         }
     }
@@ -360,7 +354,7 @@ fn an_orc_file_of_blocks_without_end_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     // Footer and metadata of no bytes, LZ4, blocks of 2^62 bytes.
     let postscript = [&[8, 0, 16, 4, 24][..], &[0x80; 8], &[0x40, 40, 0]].concat();
-    let path = write(folder.path(), "t.orc", &[b"ORC", &postscript[..], &[postscript.len() as u8]].concat());
+    let path = written(folder.path(), "t.orc", &[b"ORC", &postscript[..], &[postscript.len() as u8]].concat());
     match open_path(&path, &ReadOptions::default()) {
         Err(Error::Unreadable { reason, .. }) => assert!(reason.contains("blocks of 4611686018427387904"), "{reason}"),
         _ => panic!("it was read"),
@@ -369,14 +363,14 @@ fn an_orc_file_of_blocks_without_end_is_refused() {
 
 /// arrow-avro does not end where a block has more bytes than the rows that it announces; found by changing files at random.
 #[test]
-fn an_avro_block_of_more_bytes_than_rows_is_told() {
+fn an_avro_block_of_more_bytes_than_rows_is_reported() {
     let schema = br#"{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}"#;
     let length = u8::try_from(schema.len() * 2).unwrap();
     let head = [&b"Obj\x01\x02\x16avro.schema"[..], &[0x80 | (length & 0x7f), length >> 7], schema, b"\0", &[7; 16]];
     let folder = tempfile::tempdir().unwrap();
     for (rows, ends_well) in [(2u8, true), (1, false), (0, false), (3, false)] {
         let block = [&[rows * 2, 4, 2, 4][..], &[7; 16]].concat();
-        let path = write(folder.path(), "t.avro", &[head.concat(), block].concat());
+        let path = written(folder.path(), "t.avro", &[head.concat(), block].concat());
         let found =
             open_path(&path, &ReadOptions::default()).and_then(|reader| drained(reader, &ReadOptions::default()));
         match found {

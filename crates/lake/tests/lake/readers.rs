@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +15,8 @@ use lakeward_core::Error;
 use lakeward_lake::reader::{ReadOptions, ReadReport, RepairKind, TableReader, open_path};
 use proptest::prelude::*;
 use tempfile::TempDir;
+
+use crate::reader_behaviour::{gzip, parquet_bytes};
 
 struct Table {
     names: Vec<String>,
@@ -74,12 +75,6 @@ fn refusal_of(path: &Path) -> String {
         Err(other) => format!("other error: {other}"),
         Ok(_) => "readable".into(),
     }
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn utf16(text: &str, big: bool, mark: bool) -> Vec<u8> {
@@ -590,14 +585,6 @@ fn sample_batch() -> RecordBatch {
         ("bytes", Arc::new(binary) as ArrayRef),
     ])
     .unwrap()
-}
-
-fn parquet_bytes(batch: &RecordBatch) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-    bytes
 }
 
 fn check_sample(table: &Table) {

@@ -225,7 +225,9 @@ impl StoreServer {
         let mark = if fault == Some(Fault::WrongEtag) { "x" } else { "" };
         let etag = format!("{}\"{mark}v{version}\"", if state.weak { "W/" } else { "" });
         // A weak ETag never matches here.
-        if request.header("if-match").is_some_and(|wanted| wanted != etag || state.weak) && fault.is_none() {
+        if request.header("if-match").is_some_and(|expected_etag| expected_etag != etag || state.weak)
+            && fault.is_none()
+        {
             return Some(Answer::new(412, "", request.is_head(), b"<Error><Code>PreconditionFailed</Code></Error>"));
         }
         let time = "Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n";
@@ -245,8 +247,8 @@ impl StoreServer {
                 let Some((from, to)) = bounds.filter(|(from, to)| from <= to && *to < bytes.len()) else {
                     return Some(Answer::new(416, "", false, b""));
                 };
-                let told = format!("{head}Content-Range: bytes {from}-{to}/{}\r\n", bytes.len());
-                (206, told, &bytes[from..=to])
+                let head = format!("{head}Content-Range: bytes {from}-{to}/{}\r\n", bytes.len());
+                (206, head, &bytes[from..=to])
             }
         };
         let sent = if fault == Some(Fault::Cut) { &body[..body.len() / 2] } else { body };
@@ -268,8 +270,8 @@ impl State {
         match request.method.as_str() {
             // A file in parts: each waits under a name of its own until the last request.
             "POST" if request.query("uploads").is_some() => {
-                let told = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
-                Some(Answer::new(200, "", false, told.as_bytes()))
+                let document = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+                Some(Answer::new(200, "", false, document.as_bytes()))
             }
             "PUT" if request.query("partNumber").is_some() => {
                 let number: usize = request.query("partNumber")?.parse().ok()?;
@@ -280,11 +282,11 @@ impl State {
                 let of_path = |(part, _): &(String, usize), _: &mut Vec<u8>| part == path;
                 let bytes: Vec<u8> = self.parts.extract_if(.., of_path).flat_map(|(_, bytes)| bytes).collect();
                 self.put(path, bytes);
-                let told = format!(
+                let document = format!(
                     "<CompleteMultipartUploadResult><ETag>v{}</ETag></CompleteMultipartUploadResult>",
                     self.versions
                 );
-                Some(Answer::new(200, "", false, told.as_bytes()))
+                Some(Answer::new(200, "", false, document.as_bytes()))
             }
             "PUT" => {
                 let condition = if self.is_google { "x-goog-if-generation-match" } else { "if-none-match" };

@@ -41,19 +41,11 @@ pub enum ModelPart {
     Writer,
 }
 
-impl ModelPart {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Planner, Self::Reader, Self::Ranker, Self::Writer];
-
-    /// Its name, as in the settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Reader => "reader",
-            Self::Ranker => "ranker",
-            Self::Writer => "writer",
-        }
-    }
+lakeward_core::names! { ModelPart, "Its name, as in the settings.":
+    Planner = "planner",
+    Reader = "reader",
+    Ranker = "ranker",
+    Writer = "writer",
 }
 
 /// A question and the required shape of its answer.

@@ -83,7 +83,7 @@ impl Spent {
 }
 
 /// Tokens as people are told them: what was not asked has no measured cost, and an estimate is called one.
-pub fn told_tokens(calls: f64, tokens: f64, estimated: bool) -> String {
+pub fn tokens_text(calls: f64, tokens: f64, estimated: bool) -> String {
     match (calls > 0.0, estimated) {
         (false, _) => "not asked".to_string(),
         (true, false) => format!("{tokens:.0}"),

@@ -219,8 +219,8 @@ mod tests {
             keyed.sort_unstable();
             weight(keyed.into_iter().map(|(_, place)| place).collect(), 12)
         };
-        let heard = (0..1_000).filter(|_| random() > 0.0).count();
-        assert!((110..=210).contains(&heard), "{heard} of 1,000");
+        let positive = (0..1_000).filter(|_| random() > 0.0).count();
+        assert!((110..=210).contains(&positive), "{positive} of 1,000");
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod trust;
 pub use cache::answer_cache;
 pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, ModelPart, Role, Usage};
 pub(crate) use complaint::words_of as complaint_words;
-pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered, told_tokens};
+pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered, tokens_text};
 pub use openai::OpenAiChat;
 pub use parts::{PartModel, PartModels, PartedChat, ServedModel};
 pub use prompt::{PromptUse, Prompts};

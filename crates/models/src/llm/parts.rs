@@ -61,7 +61,7 @@ impl PartModels {
         ];
         let named = all.into_iter().filter_map(|(part, model)| match model.as_ref()? {
             PartModel::Name(name) => Some((part, name.trim(), None)),
-            PartModel::Served(served) => Some((part, served.model.trim(), Some(served.url.as_str()))),
+            PartModel::Served(server) => Some((part, server.model.trim(), Some(server.url.as_str()))),
         });
         named.filter(|(_, name, _)| !name.is_empty())
     }

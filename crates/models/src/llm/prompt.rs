@@ -45,47 +45,25 @@ pub enum PromptUse {
     Repair,
 }
 
+lakeward_core::names! { PromptUse, "Its name: the file name without `.md`.":
+    Read = "read",
+    Plan = "plan",
+    Evaluate = "evaluate",
+    Agent = "agent",
+    Rerank = "rerank",
+    PseudoQueries = "pseudo_queries",
+    Clarify = "clarify",
+    Memory = "memory",
+    SameDataset = "same_dataset",
+    ExtractGate = "extract_gate",
+    ExtractPairs = "extract_pairs",
+    ExtractKeywords = "extract_keywords",
+    RerankDatasets = "rerank_datasets",
+    Answer = "answer",
+    Repair = "repair",
+}
+
 impl PromptUse {
-    /// All of them.
-    pub const ALL: [PromptUse; 15] = [
-        PromptUse::Read,
-        PromptUse::Plan,
-        PromptUse::Evaluate,
-        PromptUse::Agent,
-        PromptUse::Rerank,
-        PromptUse::PseudoQueries,
-        PromptUse::Clarify,
-        PromptUse::Memory,
-        PromptUse::SameDataset,
-        PromptUse::ExtractGate,
-        PromptUse::ExtractPairs,
-        PromptUse::ExtractKeywords,
-        PromptUse::RerankDatasets,
-        PromptUse::Answer,
-        PromptUse::Repair,
-    ];
-
-    /// Its name: the file name without `.md`.
-    pub fn name(self) -> &'static str {
-        match self {
-            PromptUse::Read => "read",
-            PromptUse::Plan => "plan",
-            PromptUse::Evaluate => "evaluate",
-            PromptUse::Agent => "agent",
-            PromptUse::Rerank => "rerank",
-            PromptUse::PseudoQueries => "pseudo_queries",
-            PromptUse::Clarify => "clarify",
-            PromptUse::Memory => "memory",
-            PromptUse::SameDataset => "same_dataset",
-            PromptUse::ExtractGate => "extract_gate",
-            PromptUse::ExtractPairs => "extract_pairs",
-            PromptUse::ExtractKeywords => "extract_keywords",
-            PromptUse::RerankDatasets => "rerank_datasets",
-            PromptUse::Answer => "answer",
-            PromptUse::Repair => "repair",
-        }
-    }
-
     /// Which part of the work it is.
     pub fn part(self) -> ModelPart {
         use PromptUse as Use;

@@ -34,21 +34,15 @@ pub enum ModelRole {
     SameDataset,
 }
 
+lakeward_core::names! { ModelRole, "Its name, as in the settings.":
+    Reading = "reading",
+    Ranking = "ranking",
+    Judging = "judging",
+    Extraction = "extraction",
+    SameDataset = "same_dataset",
+}
+
 impl ModelRole {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Reading, Self::Ranking, Self::Judging, Self::Extraction, Self::SameDataset];
-
-    /// Its name, as in the settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reading => "reading",
-            Self::Ranking => "ranking",
-            Self::Judging => "judging",
-            Self::Extraction => "extraction",
-            Self::SameDataset => "same_dataset",
-        }
-    }
-
     /// What it is, as shown to people.
     pub fn purpose(self) -> &'static str {
         match self {

@@ -48,17 +48,17 @@ impl ModelTable {
             Split::Random => None,
             Split::Grouped(column) | Split::Ordered(column) => Some(column),
         };
-        let wanted: Vec<&String> =
+        let names: Vec<&String> =
             [&options.target].into_iter().chain(&options.given).chain(&options.added).chain(split).collect();
         let sql = plan_sql(context, plan)?;
         // A column may be there twice: as one that is given, and as the one that rows are split by.
-        let listed = wanted.iter().zip(0..).map(|(name, place)| format!("{} AS c{place}", identifier(name)));
+        let listed = names.iter().zip(0..).map(|(name, place)| format!("{} AS c{place}", identifier(name)));
         let listed: Vec<String> = listed.collect();
         let target = identifier(&options.target);
         let query = format!("SELECT {} FROM ({sql}\n) AS rows WHERE {target} IS NOT NULL", listed.join(", "));
         // In a fixed order, so that the folds are always alike.
         let mut rows = context.query_by(&query, None, Strategy::InOrder)?;
-        let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::new(); wanted.len()];
+        let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::new(); names.len()];
         while let Some(batch) = rows.next_batch()? {
             for (part, column) in parts.iter_mut().zip(batch.columns()) {
                 part.push(column.clone());

@@ -37,10 +37,10 @@ impl Counter<'_> {
         [rows, left]: [u64; 2],
     ) -> Result<()> {
         match step {
-            Step::Filter(wanted) if left == 0 && rows > 0 => return self.nothing_left(place, before, wanted),
-            Step::Filter(wanted) => {
-                self.values_without_rows(place, before, wanted)?;
-                self.missing_beside(before, wanted)?;
+            Step::Filter(filter) if left == 0 && rows > 0 => return self.nothing_left(place, before, filter),
+            Step::Filter(filter) => {
+                self.values_without_rows(place, before, filter)?;
+                self.missing_beside(before, filter)?;
             }
             Step::Group(grouping) => {
                 if !grouping.keys.is_empty() && left == rows && rows > 1 {
@@ -74,8 +74,8 @@ impl Counter<'_> {
     }
 
     /// Tells of the rows without a value in a column of which some values are not wanted: an order leaves them out and `not` keeps them.
-    fn missing_beside(&mut self, before: &Relation, wanted: &Condition) -> Result<()> {
-        for part in wanted.parts() {
+    fn missing_beside(&mut self, before: &Relation, filter: &Condition) -> Result<()> {
+        for part in filter.parts() {
             let kept = match part {
                 Condition::Compare { comparison: Comparison::Different, .. } => false,
                 // Rows without a value are all that this leaves out.

@@ -64,14 +64,14 @@ impl Compiler<'_> {
             return Ok(());
         }
         let mut taken = made.taken();
-        let wanted = if join.columns.is_empty() {
+        let kept = if join.columns.is_empty() {
             let is_key = |column: &InputColumn| pairs.iter().any(|pair| pair.right.name == column.name);
             own(&other.table).into_iter().filter(|(_, column)| !is_key(column)).collect()
         } else {
             renamed(&other.table, &join.columns)?
         };
         let mut added = Vec::new();
-        for (sql, mut column) in wanted {
+        for (sql, mut column) in kept {
             if taken.contains(&column.name.to_lowercase()) {
                 column.name = format!("{}_{}", other.table.label, column.name);
             }
@@ -148,12 +148,12 @@ impl Compiler<'_> {
                         columns[place] = Some(extra.clone());
                         continue;
                     }
-                    let wanted = if taken.contains(&extra.name.to_lowercase()) {
+                    let kept = if taken.contains(&extra.name.to_lowercase()) {
                         format!("{}_{}", theirs.label, extra.name)
                     } else {
                         extra.name.clone()
                     };
-                    names.push(free_name(&wanted, &mut taken));
+                    names.push(free_name(&kept, &mut taken));
                     columns.push(Some(extra.clone()));
                 }
             }

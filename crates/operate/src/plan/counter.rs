@@ -27,7 +27,7 @@ const MOST_VALUES: usize = 20_000;
 /// Values of a list that are looked for one by one.
 const MOST_LISTED: usize = 50;
 /// Values without rows that are named.
-const TOLD_VALUES: usize = 3;
+const NAMED_VALUES: usize = 3;
 /// Bytes of the rows of a step that are kept at most.
 const KEPT_BYTES: usize = 32 << 20;
 /// Most rows of a join that are kept: of no other step is the number known before.
@@ -299,20 +299,20 @@ impl<'a> Counter<'a> {
     }
 
     /// Says which condition no row meets, with the values or the range that there are.
-    pub(super) fn nothing_left(&mut self, place: usize, before: &Relation, wanted: &Condition) -> Result<()> {
-        let parts = wanted.parts();
-        let mut told = false;
+    pub(super) fn nothing_left(&mut self, place: usize, before: &Relation, filter: &Condition) -> Result<()> {
+        let parts = filter.parts();
+        let mut is_reported = false;
         for part in &parts {
             let alone = before.clone().then(Step::Filter((*part).clone()));
             if parts.len() > 1 && self.count(&alone)? > 0 {
                 continue;
             }
-            told = true;
+            is_reported = true;
             let what = self.what_there_is(before, part)?;
             let text = format!("no row is left by step {place}: there is none whose {part}{what}");
             self.warn(place, WarningKind::NothingLeft, text);
         }
-        if !told {
+        if !is_reported {
             let text =
                 format!("no row is left by step {place}: each condition is met by some row, but no row meets all");
             self.warn(place, WarningKind::NothingLeft, text);
@@ -321,12 +321,12 @@ impl<'a> Counter<'a> {
     }
 
     /// Says which values of a condition no row has, where other rows keep it from leaving nothing.
-    pub(super) fn values_without_rows(&mut self, place: usize, before: &Relation, wanted: &Condition) -> Result<()> {
+    pub(super) fn values_without_rows(&mut self, place: usize, before: &Relation, filter: &Condition) -> Result<()> {
         let mut single = Vec::new();
-        wanted.parts().into_iter().for_each(|part| values_of(part, &mut single));
+        filter.parts().into_iter().for_each(|part| values_of(part, &mut single));
         single.retain(|one| !condition_looks_around(one));
-        let mut told = HashSet::new();
-        single.retain(|one| told.insert(one.to_string()));
+        let mut seen = HashSet::new();
+        single.retain(|one| seen.insert(one.to_string()));
         single.truncate(MOST_LISTED);
         if single.is_empty() || !self.has_time() {
             return Ok(());
@@ -340,7 +340,7 @@ impl<'a> Counter<'a> {
         let sql = self.compiler.with(&select);
         let counts = figures(self.compiler.context, &sql, &mut self.notes)?;
         let mut none = single.iter().zip(counts).filter(|(_, rows)| *rows == 0).map(|(one, _)| one);
-        for one in none.by_ref().take(TOLD_VALUES) {
+        for one in none.by_ref().take(NAMED_VALUES) {
             let what = self.what_there_is(before, one)?;
             self.warn(place, WarningKind::NothingLeft, format!("there is no row whose {one}{what}"));
         }
@@ -354,7 +354,7 @@ impl<'a> Counter<'a> {
 
     /// The values of the column of a condition that are nearest, or its range.
     fn what_there_is(&mut self, before: &Relation, part: &Condition) -> Result<String> {
-        let (of, wanted) = match part {
+        let (of, named) = match part {
             Condition::Compare { left: of, right: Expression::Value(value), .. }
             | Condition::Compare { left: Expression::Value(value), right: of, .. }
             | Condition::Between { value: of, from: value, .. } => (of, value.to_string()),
@@ -373,7 +373,7 @@ impl<'a> Counter<'a> {
                 .compiler
                 .with(&format!("SELECT DISTINCT {column} FROM {from} WHERE {column} IS NOT NULL ORDER BY 1"));
             let values = first_column(self.compiler.context, &sql, MOST_VALUES)?;
-            let mut nearest = nearest_names(&wanted, values.iter().map(String::as_str), NEAREST);
+            let mut nearest = nearest_names(&named, values.iter().map(String::as_str), NEAREST);
             if nearest.is_empty() {
                 nearest = values.into_iter().take(NEAREST).collect();
                 return Ok(format!("; it has {}, …", nearest.join(", ")));

@@ -168,17 +168,17 @@ fn first_column(context: &LakeContext, sql: &str, most: usize) -> Result<Vec<Str
     })
 }
 
-/// `wanted`, or with a number behind it where a column of that name, upper and lower case aside, is among `taken`; then
+/// `name_asked`, or with a number behind it where a column of that name, upper and lower case aside, is among `taken`; then
 /// taken itself.
-pub(super) fn free_name(wanted: &str, taken: &mut Vec<String>) -> String {
+pub(super) fn free_name(name_asked: &str, taken: &mut Vec<String>) -> String {
     let is_taken = |name: &str, taken: &[String]| {
         let lower = name.to_lowercase();
         taken.contains(&lower)
     };
-    let mut name = wanted.to_string();
+    let mut name = name_asked.to_string();
     let mut number = 2;
     while is_taken(&name, taken) {
-        name = format!("{wanted}_{number}");
+        name = format!("{name_asked}_{number}");
         number += 1;
     }
     taken.push(name.to_lowercase());

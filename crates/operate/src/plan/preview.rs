@@ -154,9 +154,9 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     if counter.stopped.is_none() && rows_out > limits.max_rows {
         counter.stopped = Some(too_many_rows(rows_out, limits.max_rows));
     }
-    let wanted = if counter.stopped.is_some() || !counter.has_time() { 0 } else { limits.sample_rows };
+    let most_rows = if counter.stopped.is_some() || !counter.has_time() { 0 } else { limits.sample_rows };
     let from_kept = counter.compiler.compile(plan)?;
-    let (columns, sample) = first_rows(context, &from_kept, wanted, &mut counter.notes)?;
+    let (columns, sample) = first_rows(context, &from_kept, most_rows, &mut counter.notes)?;
     let Counter { mut notes, warnings, stopped, .. } = counter;
     notes.retain(|note| note.concerns(&sql, &columns));
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
@@ -202,14 +202,14 @@ pub(super) fn too_many_rows(rows: u64, most: u64) -> String {
 fn first_rows(
     context: &LakeContext,
     sql: &str,
-    wanted: usize,
+    most_rows: usize,
     notes: &mut Vec<Note>,
 ) -> Result<(Vec<ResultColumn>, Vec<Vec<Json>>)> {
     let answer = with_memory(Strategy::InOrder, context, |strategy| {
-        let mut rows = context.query_by(sql, Some(wanted), strategy)?;
+        let mut rows = context.query_by(sql, Some(most_rows), strategy)?;
         let columns = rows.columns().to_vec();
         let mut sample = Vec::new();
-        while wanted > 0
+        while most_rows > 0
             && let Some(batch) = rows.next_batch()?
         {
             sample.extend(values(&batch)?);

@@ -216,9 +216,9 @@ impl Compiler<'_> {
         }
     }
 
-    fn filter(&mut self, made: &mut Made, wanted: &Condition) -> Result<()> {
-        let parts = wanted.parts().into_iter().map(|part| condition(&made.table, part)).collect::<Result<Vec<_>>>()?;
-        if condition_looks_around(wanted) {
+    fn filter(&mut self, made: &mut Made, filter: &Condition) -> Result<()> {
+        let parts = filter.parts().into_iter().map(|part| condition(&made.table, part)).collect::<Result<Vec<_>>>()?;
+        if condition_looks_around(filter) {
             let kept = format!("({})", parts.join(" AND "));
             let column = InputColumn::computed("kept", arrow::datatypes::DataType::Boolean);
             let before = made.clone();

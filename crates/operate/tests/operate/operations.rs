@@ -79,15 +79,15 @@ fn preview(context: &LakeContext, plan: &Plan) -> PlanPreview {
 
 /// The rows of a plan, run into a file that becomes step `step`; the file must agree with the preview.
 fn run_rows(context: &LakeContext, plan: &Plan, folder: &Path, step: usize) -> Vec<Vec<String>> {
-    let told = preview(context, plan);
+    let previewed = preview(context, plan);
     let out = folder.join(format!("step_{step}.parquet"));
     let outcome = run_plan(context, plan, &PreviewLimits::default(), &out).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(outcome.sql, told.sql);
-    assert_eq!(outcome.columns, told.columns);
-    assert_eq!(outcome.rows, told.rows_out, "{}", told.sql);
+    assert_eq!(outcome.sql, previewed.sql);
+    assert_eq!(outcome.columns, previewed.columns);
+    assert_eq!(outcome.rows, previewed.rows_out, "{}", previewed.sql);
     context.set_step(step, &out);
     let rows = answer(context, &format!("SELECT * FROM session.step_{step}"));
-    assert_eq!(rows.len() as u64, told.rows_out);
+    assert_eq!(rows.len() as u64, previewed.rows_out);
     let left: Vec<_> = fs::read_dir(folder)
         .expect("a folder")
         .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(".lakeward")))
@@ -201,31 +201,32 @@ fn a_join_of_real_tables_is_counted_as_by_hand() {
     if let Some(Step::Join(join)) = plan.relation.steps.last_mut() {
         join.columns = kept.into();
     }
-    let told = preview(&context, &plan);
+    let previewed = preview(&context, &plan);
     let left: Vec<String> =
         answer(&context, r#"SELECT "Destination" FROM routes_us_2026_07"#).into_iter().flatten().collect();
     let right = answer(&context, "SELECT iata_code, name FROM airports_world");
     let mut partners: HashMap<&str, u64> = HashMap::new();
     right.iter().filter(|row| row[0] != "-").for_each(|row| *partners.entry(&row[0]).or_default() += 1);
     let partners_of = |key: &String| partners.get(key.as_str()).copied().unwrap_or(0);
-    assert_eq!(told.rows_in, left.len() as u64);
+    assert_eq!(previewed.rows_in, left.len() as u64);
     let unmatched = left.iter().filter(|key| partners_of(key) == 0).count() as u64;
     let pairs: u64 = left.iter().map(partners_of).sum();
-    assert_eq!(told.rows_out, pairs + unmatched);
+    assert_eq!(previewed.rows_out, pairs + unmatched);
     let ours: BTreeSet<&str> = left.iter().map(String::as_str).collect();
     let alone = right.iter().filter(|row| row[0] == "-" || !ours.contains(row[0].as_str())).count() as u64;
-    let fact = facts(&told).into_iter().find(|fact| fact.contains("airports_world without a partner")).expect("a fact");
+    let fact =
+        facts(&previewed).into_iter().find(|fact| fact.contains("airports_world without a partner")).expect("a fact");
     assert!(fact.starts_with(&counted(alone, "row")), "{fact}");
     let keys = fact.rsplit_once("such as ").expect("keys").1;
     assert!(keys.split(", ").all(|key| !ours.contains(key)), "{keys}");
-    assert_eq!(told.sample.len(), 10);
-    assert_eq!(names(&told).last(), Some(&"iso_country"));
+    assert_eq!(previewed.sample.len(), 10);
+    assert_eq!(names(&previewed).last(), Some(&"iso_country"));
     let folder = tempfile::tempdir().expect("a folder");
     let rows = run_rows(&context, &plan, folder.path(), 1);
     // The order of the working table.
     let kept: Vec<&String> = rows
         .iter()
-        .map(|row| &row[names(&told).iter().position(|name| *name == "Destination").expect("a column")])
+        .map(|row| &row[names(&previewed).iter().position(|name| *name == "Destination").expect("a column")])
         .collect();
     assert_eq!(kept, left.iter().flat_map(|key| vec![key; partners_of(key).max(1) as usize]).collect::<Vec<_>>());
 }
@@ -245,25 +246,25 @@ fn normalised_keys_meet_however_they_are_written() {
     );
     let context = sample();
     let plan = join(left, right, &[("name", "place")]);
-    let told = preview(&context, &plan);
-    assert_eq!(told.rows_out, 7);
-    let gain = warned(&told, WarningKind::KeysAsWritten).expect("a warning");
+    let previewed = preview(&context, &plan);
+    assert_eq!(previewed.rows_out, 7);
+    let gain = warned(&previewed, WarningKind::KeysAsWritten).expect("a warning");
     assert!(gain.starts_with("5 rows more"), "{gain}");
-    assert!(warned(&told, WarningKind::MostUnmatched).is_some());
-    assert_eq!(names(&told), ["name", "born", "note", "places_name", "size"]);
+    assert!(warned(&previewed, WarningKind::MostUnmatched).is_some());
+    assert_eq!(names(&previewed), ["name", "born", "note", "places_name", "size"]);
     let plan = normalised(plan, true);
-    let told = preview(&context, &plan);
-    assert_eq!(warned(&told, WarningKind::KeysAsWritten), None);
-    assert_eq!(told.rows_out, 8);
+    let previewed = preview(&context, &plan);
+    assert_eq!(warned(&previewed, WarningKind::KeysAsWritten), None);
+    assert_eq!(previewed.rows_out, 8);
     assert_eq!(
-        facts(&told),
+        facts(&previewed),
         [
             "2 rows without a partner, such as words".to_string(),
             format!("2 rows of {} without a partner, such as nobody", folder.path().join("places.csv").display())
         ],
         "a missing key has none either"
     );
-    assert!(told.sql.contains("value_normalize(l.\"name\") = value_normalize(r.\"place\")"), "{}", told.sql);
+    assert!(previewed.sql.contains("value_normalize(l.\"name\") = value_normalize(r.\"place\")"), "{}", previewed.sql);
     let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows.iter().filter(|row| row[0] == "Oslo[1]").count(), 2);
     assert_eq!(rows.iter().find(|row| row[0] == "Paris").expect("a row")[3..], ["P", "-"]);
@@ -275,17 +276,17 @@ fn keys_of_two_types_are_compared_as_written_and_it_is_said() {
     let left = written(&folder, "codes.csv", "code,v\n01,a\n02,b\n3x,c\n1,d\n");
     let right = written(&folder, "numbers.csv", "number,w\n1,x\n2,y\n3,z\n");
     let context = sample();
-    let told = preview(&context, &join(left, right, &[("code", "number")]));
-    let warning = warned(&told, WarningKind::KeysOfTwoTypes).expect("a warning");
+    let previewed = preview(&context, &join(left, right, &[("code", "number")]));
+    let warning = warned(&previewed, WarningKind::KeysOfTwoTypes).expect("a warning");
     assert!(warning.contains("code is text") && warning.contains("01 is not 1"), "{warning}");
-    assert_eq!((told.rows_out, facts(&told)[0].starts_with("3 rows")), (4, true));
+    assert_eq!((previewed.rows_out, facts(&previewed)[0].starts_with("3 rows")), (4, true));
     // Numbers of two types are numbers.
     let left = written(&folder, "whole.csv", "k,v\n1,a\n2,b\n");
     let right = written(&folder, "real.csv", "k,w\n1.0,x\n2.5,y\n");
-    let told = preview(&context, &join(left, right, &[("k", "k")]));
-    assert_eq!(warned(&told, WarningKind::KeysOfTwoTypes), None);
-    assert_eq!(facts(&told)[0], "1 row without a partner, such as 2");
-    assert!(facts(&told)[1].ends_with("real.csv without a partner, such as 2.5"));
+    let previewed = preview(&context, &join(left, right, &[("k", "k")]));
+    assert_eq!(warned(&previewed, WarningKind::KeysOfTwoTypes), None);
+    assert_eq!(facts(&previewed)[0], "1 row without a partner, such as 2");
+    assert!(facts(&previewed)[1].ends_with("real.csv without a partner, such as 2.5"));
 }
 
 #[test]
@@ -343,11 +344,11 @@ fn a_filter_keeps_columns_in_the_order_asked_for() {
     let context = sample();
     let kept = ["POPULATION", "iso"].map(|name| Kept { column: name.into(), name: None });
     let plan = filter(table("geo/countries"), vec![one_of("continentcode", &["eu"])]).then(Step::Select(kept.into()));
-    let told = preview(&context, &plan);
-    assert_eq!(names(&told), ["population", "iso"]);
+    let previewed = preview(&context, &plan);
+    assert_eq!(names(&previewed), ["population", "iso"]);
     let mut reader = csv::Reader::from_path(sample_lake().join("geo/countries.csv")).expect("a file");
     let european = reader.records().filter(|row| row.as_ref().is_ok_and(|row| &row[7] == "EU")).count();
-    assert_eq!(told.rows_out, european as u64);
+    assert_eq!(previewed.rows_out, european as u64);
     let error = plan_sql(&context, &Plan::of(table("geo/countrys"))).expect_err("unknown");
     assert!(matches!(&error, Error::UnknownTable { nearest, .. } if nearest[0] == "geo/countries"), "{error}");
     // Namibia is found by its code, however it is typed.
@@ -369,11 +370,11 @@ fn a_union_over_years_says_where_rows_are_from() {
     let aligned = same_columns(&["date", "precipitation", "temp_max", "weather"]);
     let others = [2013, 2014].map(|year| (seattle(year), aligned.clone())).into();
     let plan = united(seattle(2012), others, false, Some("Weather"));
-    let told = preview(&context, &plan);
-    assert_eq!(told.rows_out, 366 + 365 + 365);
-    assert_eq!(facts(&told)[0], "empty in the rows of climate/daily/seattle_2013: temp_min, wind");
-    assert_eq!(names(&told).last(), Some(&"Weather_2"));
-    assert_eq!(warned(&told, WarningKind::ColumnBecomesText), None);
+    let previewed = preview(&context, &plan);
+    assert_eq!(previewed.rows_out, 366 + 365 + 365);
+    assert_eq!(facts(&previewed)[0], "empty in the rows of climate/daily/seattle_2013: temp_min, wind");
+    assert_eq!(names(&previewed).last(), Some(&"Weather_2"));
+    assert_eq!(warned(&previewed, WarningKind::ColumnBecomesText), None);
     let folder = tempfile::tempdir().expect("a folder");
     let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows[0].first().map(String::as_str), Some("2012-01-01"));
@@ -407,14 +408,15 @@ fn a_union_reconciles_types_and_says_so() {
     ];
     let context = sample();
     let plan = united(first.clone(), others.clone(), true, None);
-    let told = preview(&context, &plan);
-    assert_eq!(names(&told), ["id", "size", "note", "when", "extra"]);
-    let types: Vec<&str> = told.columns.iter().map(|column| column.data_type.as_str()).collect();
+    let previewed = preview(&context, &plan);
+    assert_eq!(names(&previewed), ["id", "size", "note", "when", "extra"]);
+    let types: Vec<&str> = previewed.columns.iter().map(|column| column.data_type.as_str()).collect();
     assert_eq!(types[0], "Float64");
     assert!(types[3].starts_with("Timestamp(µs") || types[3].contains("icrosecond"), "{types:?}");
-    let become_text: Vec<&str> = told.warnings.iter().filter_map(|warning| warning.text.split(' ').next()).collect();
+    let become_text: Vec<&str> =
+        previewed.warnings.iter().filter_map(|warning| warning.text.split(' ').next()).collect();
     assert_eq!(become_text, ["size", "extra"]);
-    assert_eq!(told.rows_out, 7);
+    assert_eq!(previewed.rows_out, 7);
     let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows[3], ["2.5", "many", "-", "2020-01-02T10:00:00", "1"]);
     assert_eq!(rows[6], ["2.0", "-", "-", "-", "w"]);
@@ -435,8 +437,8 @@ fn an_empty_column_does_not_make_numbers_text() {
     let context = sample();
     for (a, b) in [(&first, &second), (&second, &first)] {
         let plan = united(a.clone(), vec![(b.clone(), same_columns(&["id", "size"]))], false, None);
-        let told = preview(&context, &plan);
-        assert_eq!(told.columns[1].data_type, "Int64", "{}", told.sql);
+        let previewed = preview(&context, &plan);
+        assert_eq!(previewed.columns[1].data_type, "Int64", "{}", previewed.sql);
         assert_eq!(run_rows(&context, &plan, folder.path(), 1).len(), 4);
     }
 }
@@ -455,9 +457,9 @@ fn an_aggregation_is_that_of_the_numbers() {
             measure(MeasureFunction::Sum, Some("distance")),
         ],
     );
-    let told = preview(&context, &plan);
+    let previewed = preview(&context, &plan);
     assert_eq!(
-        names(&told),
+        names(&previewed),
         ["carrier", "date_year", "count", "mean_dep_delay", "median_dep_delay", "count_distinct_dest", "sum_distance"]
     );
     // By hand, from the file.
@@ -487,7 +489,7 @@ fn an_aggregation_is_that_of_the_numbers() {
         assert_eq!(row[5], dests.len().to_string());
         assert_eq!(row[6], distance.to_string());
     }
-    assert_eq!(told.rows_in, groups.values().map(|group| group.0).sum::<u64>());
+    assert_eq!(previewed.rows_in, groups.values().map(|group| group.0).sum::<u64>());
 }
 
 #[test]
@@ -518,10 +520,10 @@ fn an_explosion_is_stopped_with_the_reason() {
     let right = written(&folder, "right.csv", &text("k,b\n"));
     let context = sample();
     let plan = join(left.clone(), right.clone(), &[("k", "k")]);
-    let told = preview(&context, &plan);
-    let reason = told.stopped.expect("stopped");
+    let previewed = preview(&context, &plan);
+    let reason = previewed.stopped.expect("stopped");
     assert!(reason.contains("4000000 rows of 2000") && reason.contains("group `"), "{reason}");
-    assert!(told.sample.is_empty());
+    assert!(previewed.sample.is_empty());
     let out = folder.path().join("out.parquet");
     let error = run_plan(&context, &plan, &PreviewLimits::default(), &out).expect_err("stopped");
     assert!(matches!(&error, Error::Usage(text) if *text == reason), "{error}");
@@ -726,8 +728,8 @@ fn hostile_names_and_cells_are_data() {
     let none = preview(&context, &join(table("no keys"), table("no keys"), &[("k", "k")]));
     assert_eq!((none.rows_out, facts(&none)[0]), (2, "2 rows without a partner, without a key"));
     let wide = join(table("wide"), table("wide"), &[(&wide[3], &wide[3])]);
-    let told = preview(&context, &wide);
-    assert_eq!((told.columns.len(), told.rows_out), (999, 1));
+    let previewed = preview(&context, &wide);
+    assert_eq!((previewed.columns.len(), previewed.rows_out), (999, 1));
     run_rows(&context, &wide, folder.path(), 6);
     let odd = ids.iter().find(|id| id.starts_with("caf")).expect("an id");
     assert_eq!(preview(&context, &filter(table(odd), Vec::new())).rows_out, 1);
@@ -744,10 +746,10 @@ fn files_outside_the_lake_are_typed_as_those_within() {
         "id,amount\n001,\"$1,000\"\n002,oops\n003,3\n004,4\n005,5\n006,6\n007,7\n008,8\n009,9\n010,10\n011,11\n012,12\n013,13\n014,14\n015,15\n016,16\n017,17\n018,18\n019,19\n020,20\n021,21\n022,22\n",
     );
     let context = sample();
-    let told = preview(&context, &filter(input.clone(), Vec::new()));
-    assert_eq!(told.sql, "SELECT *\nFROM session.\"file_step_1\"");
-    assert_eq!(told.columns[1].data_type, "Float64");
-    assert_eq!(told.notes.len(), 1, "{:?}", told.notes);
+    let previewed = preview(&context, &filter(input.clone(), Vec::new()));
+    assert_eq!(previewed.sql, "SELECT *\nFROM session.\"file_step_1\"");
+    assert_eq!(previewed.columns[1].data_type, "Float64");
+    assert_eq!(previewed.notes.len(), 1, "{:?}", previewed.notes);
     let Input::File(path) = &input else { panic!() };
     assert_eq!(context.add_file(Path::new(path)).expect("a name"), "session.\"file_step_1\"");
     assert_eq!(answer(&context, "SELECT sum(amount) FROM session.file_step_1"), [["1250.0"]]);

@@ -68,7 +68,7 @@ fn numbers_of_different_units_are_not_computed_together_silently() {
 }
 
 #[test]
-fn values_that_no_row_has_are_told_beside_those_that_rows_have() {
+fn values_that_no_row_has_are_reported_beside_those_that_rows_have() {
     let lake = lake(&[("sales.csv", SALES)]);
     let texts = |condition: Value| {
         let warned = warned(&lake, "sales", json!([{"filter": condition}]));
@@ -87,7 +87,7 @@ fn values_that_no_row_has_are_told_beside_those_that_rows_have() {
 }
 
 #[test]
-fn lost_keys_and_text_in_the_order_of_numbers_are_told() {
+fn lost_keys_and_text_in_the_order_of_numbers_are_reported() {
     let lake = lake(&[
         ("shops.csv", SHOPS),
         ("codes.csv", "id,size\n1,9\n2,10\n3,11\n4,about 5\n"),
@@ -133,7 +133,7 @@ fn columns_that_were_asked_for_are_not_lost_without_a_word() {
 }
 
 #[test]
-fn new_gaps_are_told() {
+fn new_gaps_are_reported() {
     let lake = lake(&[("sales.csv", SALES)]);
     let ratio = json!({"arithmetic": {"operator": "divided_by", "left": {"value": 1},
         "right": {"arithmetic": {"operator": "minus", "left": column("amount"), "right": {"value": 40}}}}});

@@ -176,11 +176,11 @@ impl TaskGraph {
 
     fn answer(&self, place: usize, parts: &Parts, scored: &Scored) -> Result<TaskAnswer> {
         let node = self.node(place)?;
-        let served = &self.search_index().served;
+        let tasks_of = &self.search_index().tasks_of;
         let mut source = place;
         if parts.inferred {
             let value = |node: u32| {
-                served.get(node as usize).iter().map(|task| self.contribution(*task, scored)).fold(0.0, f64::max)
+                tasks_of.get(node as usize).iter().map(|task| self.contribution(*task, scored)).fold(0.0, f64::max)
             };
             let similar = self.inferred.get(place).iter().max_by(|a, b| {
                 (f64::from(a.weight) * value(a.to))
@@ -189,7 +189,7 @@ impl TaskGraph {
             });
             source = similar.map_or(place, |link| link.to as usize);
         }
-        let tasks = served.get(source);
+        let tasks = tasks_of.get(source);
         let best = tasks
             .iter()
             .copied()
@@ -221,7 +221,7 @@ impl TaskGraph {
             },
             in_index: !node.named,
             tables: node.tables,
-            served_tasks: served.get(place).len() as u64,
+            served_tasks: tasks_of.get(place).len() as u64,
             path,
             reason,
         })

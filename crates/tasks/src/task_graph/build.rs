@@ -359,11 +359,11 @@ fn draft(
     };
     let same_links = same_tasks.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
     let links = link(&tasks, earlier_links(same_links, &known_tasks, options.links.most), &options.links);
-    let served: Vec<bool> = served(&uses, nodes.nodes.len());
+    let has_task: Vec<bool> = has_task(&uses, nodes.nodes.len());
     let inferred = inferred::attach(&inferred::Attach {
         dims,
         vectors: &node_vectors,
-        served: &served,
+        has_task: &has_task,
         known: &known_nodes,
         old: same.map(|old| old.graph),
     });
@@ -503,10 +503,10 @@ fn sorted(lists: &Lists<u32>) -> Lists<u32> {
     all
 }
 
-fn served(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
-    let mut served = vec![false; nodes];
-    uses.items().iter().for_each(|edge| served[edge.dataset as usize] = true);
-    served
+fn has_task(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
+    let mut has_task = vec![false; nodes];
+    uses.items().iter().for_each(|edge| has_task[edge.dataset as usize] = true);
+    has_task
 }
 
 /// For each known task, its old neighbours with their new numbers; `None` if one of a full list is gone, since another may

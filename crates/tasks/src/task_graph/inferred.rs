@@ -21,7 +21,7 @@ pub(super) struct Attach<'a> {
     /// One vector per dataset.
     pub vectors: &'a [f32],
     /// Whether each dataset was used for a task.
-    pub served: &'a [bool],
+    pub has_task: &'a [bool],
     /// The number of each dataset in the old graph, where it is the same there.
     pub known: &'a [Option<usize>],
     /// The old graph, if its vectors were made with the same weights.
@@ -31,16 +31,16 @@ pub(super) struct Attach<'a> {
 /// For each dataset without a task, the most similar datasets with one, best first, ties by number.
 pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
     let vector = |at: usize| &attach.vectors[at * attach.dims..(at + 1) * attach.dims];
-    let served: Vec<usize> = (0..attach.served.len()).filter(|node| attach.served[*node]).collect();
+    let with_task: Vec<usize> = (0..attach.has_task.len()).filter(|node| attach.has_task[*node]).collect();
     let before = attach.old.map(|old| OldGraph::of(old, attach));
     let of = |node: usize| -> Vec<Link> {
-        if attach.served[node] {
+        if attach.has_task[node] {
             return Vec::new();
         }
         let old_list = before.as_ref().and_then(|before| before.old_list(node, attach));
         let candidates = match (&old_list, &before) {
             (Some(_), Some(before)) => &before.new,
-            _ => &served,
+            _ => &with_task,
         };
         let similar = candidates.iter().filter_map(|other| {
             let cosine = dot(vector(node), vector(*other));
@@ -51,7 +51,7 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
         list.truncate(MAX_SIMILAR);
         list
     };
-    let lists: Vec<Vec<Link>> = (0..attach.served.len()).into_par_iter().map(of).collect();
+    let lists: Vec<Vec<Link>> = (0..attach.has_task.len()).into_par_iter().map(of).collect();
     let mut all = Lists::default();
     lists.into_iter().for_each(|list| all.push(list));
     all
@@ -60,7 +60,7 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
 /// The old graph and its datasets' new numbers.
 struct OldGraph<'a> {
     old: &'a TaskGraph,
-    served: Vec<bool>,
+    has_task: Vec<bool>,
     /// The new number of each old dataset that was and is used for a task.
     places: Vec<Option<u32>>,
     /// Datasets that are newly used for a task.
@@ -69,22 +69,22 @@ struct OldGraph<'a> {
 
 impl<'a> OldGraph<'a> {
     fn of(old: &'a TaskGraph, attach: &Attach<'_>) -> Self {
-        let mut served = vec![false; old.meta().datasets];
-        old.uses.items().iter().for_each(|edge| served[edge.dataset as usize] = true);
-        let mut places = vec![None; served.len()];
+        let mut has_task = vec![false; old.meta().datasets];
+        old.uses.items().iter().for_each(|edge| has_task[edge.dataset as usize] = true);
+        let mut places = vec![None; has_task.len()];
         let mut new = Vec::new();
-        for (node, known) in attach.known.iter().enumerate().filter(|(node, _)| attach.served[*node]) {
-            match known.filter(|known| served[*known]) {
+        for (node, known) in attach.known.iter().enumerate().filter(|(node, _)| attach.has_task[*node]) {
+            match known.filter(|known| has_task[*known]) {
                 Some(known) => places[known] = Some(node as u32),
                 None => new.push(node),
             }
         }
-        Self { old, served, places, new }
+        Self { old, has_task, places, new }
     }
 
     /// The old list of a dataset, renumbered; `None` if it had none or one of its entries is gone.
     fn old_list(&self, node: usize, attach: &Attach<'_>) -> Option<Vec<Link>> {
-        let known = attach.known[node].filter(|known| !self.served[*known])?;
+        let known = attach.known[node].filter(|known| !self.has_task[*known])?;
         let renumbered = |link: &Link| Some(Link { to: self.places[link.to as usize]?, weight: link.weight });
         self.old.inferred.get(known).iter().map(renumbered).collect()
     }

@@ -20,7 +20,7 @@ const SIZES: [usize; 4] = [300, 200, 120, 60];
 /// # Errors
 /// As [`Listed::order`].
 pub fn model_order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]) -> Result<Order, Unanswered> {
-    let told = |listed: &[Entry<'_>]| {
+    let described = |listed: &[Entry<'_>]| {
         let cards = |chars: usize| -> Value {
             listed.iter().map(|(id, place)| card(id, &answers[*place], chars)).collect::<Vec<Value>>().into()
         };
@@ -29,7 +29,7 @@ pub fn model_order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]
         fits.unwrap_or_else(|| cards(SIZES[SIZES.len() - 1]))
     };
     let values = [("task", json!(clean(task, TASK)))];
-    Listed::of(task, answers.len()).order(model, PromptUse::RerankDatasets, &values, &told)
+    Listed::of(task, answers.len()).order(model, PromptUse::RerankDatasets, &values, &described)
 }
 
 fn card(id: &str, answer: &TaskAnswer, chars: usize) -> Value {

@@ -135,10 +135,10 @@ impl TaskGraph {
         let stems = words.informative(text);
         let numbers: Vec<Option<u32>> = stems.iter().map(|stem| self.word(stem)).collect();
         let excluded = self.excluded(&options.exclude)?;
-        let sought = words.without_boilerplate(text);
-        let sought = encoder.vector(if sought.is_empty() { text } else { &sought }, usize::MAX);
+        let plain = words.without_boilerplate(text);
+        let query_vector = encoder.vector(if plain.is_empty() { text } else { &plain }, usize::MAX);
         // Reading a text as a whole costs milliseconds, and tasks are as near to one form of it as to the other.
-        let asked = if self.meta().reads_texts { sought.clone() } else { encoder.vector(text, usize::MAX) };
+        let asked = if self.meta().reads_texts { query_vector.clone() } else { encoder.vector(text, usize::MAX) };
         let (similarity, coverage) = self.similarity(&asked, &numbers, &stems, &excluded)?;
         let sharp: Vec<f64> = similarity.iter().map(|sim| sim.powi(SHARPNESS)).collect();
         let mut walk = self.walk(&similarity, &sharp, &excluded, options);
@@ -153,7 +153,7 @@ impl TaskGraph {
         if options.rerank {
             let gate = if options.walk == Walk::Mixed { (coverage / FULL_COVERAGE).min(1.0) } else { 1.0 };
             let described = self.described(&numbers, &eligible);
-            let meaning = cosines(&sought, self.node_vectors()?);
+            let meaning = cosines(&query_vector, self.node_vectors()?);
             let documents = self.documents_using(&excluded);
             let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
@@ -320,9 +320,9 @@ impl TaskGraph {
 
     /// How well the tasks of each dataset match, 0..=1, and whether they are taken from a similar dataset.
     fn tasks_of_datasets(&self, sharp: &[f64], walk: &[f64], options: &TaskSearchOptions) -> (Vec<f64>, Vec<bool>) {
-        let served = &self.search_index().served;
+        let tasks_of = &self.search_index().tasks_of;
         let of = |values: &[f64], fold: fn(f64, f64) -> f64| {
-            let mut sums: Vec<f64> = served
+            let mut sums: Vec<f64> = tasks_of
                 .iter()
                 .map(|tasks| {
                     tasks.iter().map(|task| values.get(*task as usize).copied().unwrap_or(0.0)).fold(0.0, fold)
@@ -380,7 +380,7 @@ impl TaskGraph {
             documents.dedup();
             documents.len() as u32
         };
-        self.search_index().served.iter().map(count).collect()
+        self.search_index().tasks_of.iter().map(count).collect()
     }
 }
 

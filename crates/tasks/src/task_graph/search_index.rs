@@ -26,7 +26,7 @@ pub(super) struct SearchIndex {
     /// The tasks as a network.
     pub network: Network,
     /// The tasks that each dataset was used for.
-    pub served: Lists<u32>,
+    pub tasks_of: Lists<u32>,
 }
 
 impl SearchIndex {
@@ -47,12 +47,12 @@ impl SearchIndex {
             with_pairs.push(list.iter().copied().chain(numbered.map(|place| (words + place) as u32)));
         }
         let edges = edges(&graph.links);
-        let mut served: Vec<Vec<u32>> = vec![Vec::new(); graph.meta().datasets];
+        let mut tasks_of: Vec<Vec<u32>> = vec![Vec::new(); graph.meta().datasets];
         for (task, uses) in graph.uses.iter().enumerate() {
-            uses.iter().for_each(|edge| served[edge.dataset as usize].push(task as u32));
+            uses.iter().for_each(|edge| tasks_of[edge.dataset as usize].push(task as u32));
         }
         let mut served_lists = Lists::default();
-        served.into_iter().for_each(|list| served_lists.push(list));
+        tasks_of.into_iter().for_each(|list| served_lists.push(list));
         let described = TermIndex::new(words, records, graph.node_words.iter());
         let idf = (0..words as u32).map(|word| described.idf(word)).collect();
         Self {
@@ -64,7 +64,7 @@ impl SearchIndex {
             pairs,
             network: Network::new(tasks, &edges),
             edges,
-            served: served_lists,
+            tasks_of: served_lists,
         }
     }
 

@@ -81,8 +81,8 @@ fn coco_is_ms_coco_with_a_record_and_without() {
     assert!(alone.joined && alone.way[0].by == "rule maker@1", "{alone:?}");
     let records = [record("ms-coco", "MS COCO", "The Microsoft Common Objects in Context set has images.")];
     for name in ["COCO", "MS-COCO"] {
-        let told = why(&records, &papers, name, "ms-coco");
-        assert!(told.joined, "{told:?}");
+        let explained = why(&records, &papers, name, "ms-coco");
+        assert!(explained.joined, "{explained:?}");
     }
     // Another set of a like name is none of it.
     let papers = [paper("p", &[("OK-VQA", &[]), ("VQA", &[]), ("SNLI", &[]), ("e-SNLI", &[])])];
@@ -92,8 +92,8 @@ fn coco_is_ms_coco_with_a_record_and_without() {
 #[test]
 fn mimic_is_its_full_name_by_initials_and_by_what_a_document_says() {
     let full = "Medical Information Mart for Intensive Care III";
-    let told = why(&[], &[paper("p", &[("MIMIC-III", &[])]), paper("q", &[(full, &[])])], "MIMIC-III", full);
-    assert!(told.joined, "{told:?}");
+    let explained = why(&[], &[paper("p", &[("MIMIC-III", &[])]), paper("q", &[(full, &[])])], "MIMIC-III", full);
+    assert!(explained.joined, "{explained:?}");
     let text = "We predict mortality on the Medical Information Mart for Intensive Care III (MIMIC-III) dataset. \
         On MIMIC-III the error of mortality prediction is 2.1 %.";
     let found = extract(
@@ -105,13 +105,13 @@ fn mimic_is_its_full_name_by_initials_and_by_what_a_document_says() {
     let both: Vec<&str> = std::iter::once(&mention.name).chain(&mention.also).map(String::as_str).collect();
     assert!(both.contains(&full) && both.contains(&"MIMIC-III"), "{both:?}");
     // What was merged when the document was read is explained as any other merge.
-    let told = why(&[], std::slice::from_ref(&found), "MIMIC-III", full);
-    assert!(told.joined && !told.way.is_empty(), "{told:?}");
+    let explained = why(&[], std::slice::from_ref(&found), "MIMIC-III", full);
+    assert!(explained.joined && !explained.way.is_empty(), "{explained:?}");
     // A record under the one name is meant by the other, too; two records stay two.
     let records =
         [record("a", "MIMIC-III", "Stays in intensive care."), record("b", full, "An older copy, other content.")];
-    let told = why(&records, std::slice::from_ref(&found), "a", "b");
-    assert!(!told.joined, "{told:?}");
+    let explained = why(&records, std::slice::from_ref(&found), "a", "b");
+    assert!(!explained.joined, "{explained:?}");
 }
 
 #[test]
@@ -145,17 +145,20 @@ fn each_benchmark_goes_to_its_own_task() {
     let text = "For arithmetic reasoning we evaluate on GSM8K. Language understanding is evaluated on GLUE. \
         Code generation is evaluated on HumanEval.";
     let found = extract(&document("A Small Language Model", summary, &[("Experiments", text)]), &known);
-    let told = tasks(&found);
+    let tasks_found = tasks(&found);
     for (name, word) in [("GSM8K", "arithmetic"), ("GLUE", "understanding"), ("HumanEval", "code")] {
         let of: Vec<&(String, Vec<String>)> =
-            told.iter().filter(|(_, names)| names.iter().any(|own| own == name)).collect();
-        assert!(of.len() == 1 && of[0].0.contains(word) && of[0].1.len() == 1, "{name}: {told:?}");
+            tasks_found.iter().filter(|(_, names)| names.iter().any(|own| own == name)).collect();
+        assert!(of.len() == 1 && of[0].0.contains(word) && of[0].1.len() == 1, "{name}: {tasks_found:?}");
     }
     let text = "We evaluate physical commonsense reasoning on PIQA. PIQA asks which of two ways reaches a goal.";
     let found =
         extract(&document("Knowing How", "We study physical commonsense reasoning.", &[("Experiments", text)]), &known);
-    let told = tasks(&found);
-    assert!(told.len() == 1 && told[0].0.contains("commonsense") && told[0].1 == ["PIQA"], "{told:?}");
+    let tasks_found = tasks(&found);
+    assert!(
+        tasks_found.len() == 1 && tasks_found[0].0.contains("commonsense") && tasks_found[0].1 == ["PIQA"],
+        "{tasks_found:?}"
+    );
 }
 
 #[test]
@@ -165,6 +168,9 @@ fn the_paper_of_a_simulator_names_it_with_its_task() {
         All approaches to autonomous driving are evaluated in CARLA.";
     let known = known(&[("CARLA", "A simulator of urban driving.")]);
     let found = extract(&document("CARLA: An Open Urban Driving Simulator", summary, &[("Experiments", text)]), &known);
-    let told = tasks(&found);
-    assert!(told.len() == 1 && told[0].0.contains("driving") && told[0].1 == ["CARLA"], "{told:?}");
+    let tasks_found = tasks(&found);
+    assert!(
+        tasks_found.len() == 1 && tasks_found[0].0.contains("driving") && tasks_found[0].1 == ["CARLA"],
+        "{tasks_found:?}"
+    );
 }

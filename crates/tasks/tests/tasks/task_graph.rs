@@ -227,9 +227,9 @@ fn the_users_word_about_names_survives_rebuilds_and_why_tells_it() {
         let (a, b) = (book.find(a).unwrap(), book.find(b).unwrap());
         book.why(&a, &b, &Verdicts::read(folder.path()).unwrap(), true)
     };
-    let told = why("The Lane Atlas test", "Lane_Atlas");
-    assert!(told.joined && told.way.len() == 1, "{told:?}");
-    assert_eq!(told.way[0].by, "rule trim@1");
+    let explained = why("The Lane Atlas test", "Lane_Atlas");
+    assert!(explained.joined && explained.way.len() == 1, "{explained:?}");
+    assert_eq!(explained.way[0].by, "rule trim@1");
     // Through the record: name, record, table.
     assert_eq!(why("the lane atlas test", "tables/lane_atlas").way.len(), 2);
     assert!(!why("Secret Signs", "ORSC").joined);
@@ -244,8 +244,8 @@ fn the_users_word_about_names_survives_rebuilds_and_why_tells_it() {
     };
     let lanes = Named::Record("Lane_Atlas".into());
     settle(Named::Name("The Lane Atlas test".into()), lanes.clone(), false);
-    let told = why("The Lane Atlas test", "Lane_Atlas");
-    assert!(!told.joined && told.others[0].decision == Decision::Different, "{told:?}");
+    let explained = why("The Lane Atlas test", "Lane_Atlas");
+    assert!(!explained.joined && explained.others[0].decision == Decision::Different, "{explained:?}");
     settle(Named::Name("Secret Signs".into()), Named::Record("ORSC".into()), true);
     assert!(why("Secret Signs dataset", "ORSC").joined);
     settle(Named::Record("Road_Set".into()), Named::Record("Road_Set_2".into()), true);

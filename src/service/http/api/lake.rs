@@ -1,20 +1,17 @@
 //! What is asked of the lake.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::State;
+use axum::Json;
 use axum::routing::{get, post};
-use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Answer, read, write};
 use crate::service::http::actions::{self, Turn};
-use crate::service::http::app::{App, LOOK, READ};
-use crate::service::http::endpoint::{Body, Endpoint, Query, schema};
+use crate::service::http::app::{Caller, LOOK, READ};
+use crate::service::http::endpoint::{Body, Endpoint, Query};
 use crate::service::http::lake_map::{LakeMap, MapOf};
-use crate::service::http::users::User;
 use crate::service::{mcp, query_context};
 use lakeward::documents::{
     AskDocument, CiteDocument, CorrelationDocument, Document, FeatureDocument, JoinDocument, SqlDocument, TableList,
@@ -85,204 +82,120 @@ struct Sql {
     limit: Option<usize>,
 }
 
-async fn search(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OfText>,
-) -> Answer<Document<SearchAnswer>> {
-    app.work(&user, LOOK, move |lake, _| actions::search(lake, &of.q, of.k)).await.map(Json)
+async fn search(caller: Caller, Query(of): Query<OfText>) -> Answer<Document<SearchAnswer>> {
+    caller.work(LOOK, move |lake, _| actions::search(lake, &of.q, of.k)).await.map(Json)
 }
 
-async fn columns(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OfText>,
-) -> Answer<Document<ColumnAnswer>> {
-    app.work(&user, LOOK, move |lake, _| {
-        let started = Instant::now();
-        let answers = lake.columns(&of.q, actions::answers(of.k))?;
-        Ok(Document::new(of.q, answers, started))
-    })
-    .await
-    .map(Json)
-}
-
-async fn join(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<OfTable>) -> Answer<JoinDocument> {
-    let columns: Vec<String> = of.column.into_iter().collect();
-    app.work(&user, READ, move |lake, _| actions::join(lake, &of.table, &columns, of.k)).await.map(Json)
-}
-
-async fn union(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OfTable>,
-) -> Answer<Document<UnionAnswer>> {
-    app.work(&user, READ, move |lake, _| {
-        let started = Instant::now();
-        let query = mcp::query_table(lake, &of.table)?;
-        Ok(Document::new(of.table, lake.union(&query, actions::answers(of.k))?, started))
-    })
-    .await
-    .map(Json)
-}
-
-async fn correlate(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OfTarget>,
-) -> Answer<CorrelationDocument> {
-    let key: Vec<String> = of.key.into_iter().collect();
-    app.work(&user, READ, move |lake, _| actions::correlate(lake, &of.table, &of.target, &key, of.k)).await.map(Json)
-}
-
-async fn features(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OfTarget>,
-) -> Answer<FeatureDocument> {
-    app.work(&user, READ, move |lake, stop| mcp::features(lake, stop, of.table, &of.target, of.key, of.k))
+async fn columns(caller: Caller, Query(of): Query<OfText>) -> Answer<Document<ColumnAnswer>> {
+    caller
+        .work(LOOK, move |lake, _| {
+            let started = Instant::now();
+            let answers = lake.columns(&of.q, actions::answers(of.k))?;
+            Ok(Document::new(of.q, answers, started))
+        })
         .await
         .map(Json)
 }
 
-async fn tables(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<Containing>) -> Answer<TableList> {
-    app.work(&user, LOOK, move |lake, _| {
-        TableList::containing(lake.index(), of.containing.as_deref().unwrap_or_default())
-    })
-    .await
-    .map(Json)
+async fn join(caller: Caller, Query(of): Query<OfTable>) -> Answer<JoinDocument> {
+    let columns: Vec<String> = of.column.into_iter().collect();
+    caller.work(READ, move |lake, _| actions::join(lake, &of.table, &columns, of.k)).await.map(Json)
 }
 
-async fn profile(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<OneTable>,
-) -> Answer<TableReport> {
-    app.work(&user, READ, move |lake, _| TableReport::of(lake, &mcp::table_id(lake, &of.table)?)).await.map(Json)
+async fn union(caller: Caller, Query(of): Query<OfTable>) -> Answer<Document<UnionAnswer>> {
+    caller
+        .work(READ, move |lake, _| {
+            let started = Instant::now();
+            let query = mcp::query_table(lake, &of.table)?;
+            Ok(Document::new(of.table, lake.union(&query, actions::answers(of.k))?, started))
+        })
+        .await
+        .map(Json)
 }
 
-async fn resolve(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<Identifier>,
-) -> Answer<Resolution> {
-    app.work(&user, LOOK, move |lake, _| lake.resolve(&of.id)).await.map(Json)
+async fn correlate(caller: Caller, Query(of): Query<OfTarget>) -> Answer<CorrelationDocument> {
+    let key: Vec<String> = of.key.into_iter().collect();
+    caller.work(READ, move |lake, _| actions::correlate(lake, &of.table, &of.target, &key, of.k)).await.map(Json)
 }
 
-async fn cite(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Query(of): Query<Identifier>,
-) -> Answer<CiteDocument> {
-    app.work(&user, LOOK, move |lake, _| actions::cite(lake, &of.id)).await.map(Json)
+async fn features(caller: Caller, Query(of): Query<OfTarget>) -> Answer<FeatureDocument> {
+    caller.work(READ, move |lake, stop| mcp::features(lake, stop, of.table, &of.target, of.key, of.k)).await.map(Json)
 }
 
-async fn map(State(app): State<Arc<App>>, user: Extension<User>, Query(of): Query<MapOf>) -> Answer<LakeMap> {
-    let maps = app.maps.clone();
-    app.work(&user, READ, move |lake, stop| maps.of(lake, stop, &of)).await.map(Json)
+async fn tables(caller: Caller, Query(of): Query<Containing>) -> Answer<TableList> {
+    caller
+        .work(LOOK, move |lake, _| TableList::containing(lake.index(), of.containing.as_deref().unwrap_or_default()))
+        .await
+        .map(Json)
 }
 
-async fn sql(State(app): State<Arc<App>>, user: Extension<User>, Body(of): Body<Sql>) -> Answer<SqlDocument> {
-    app.work(&user, READ, move |lake, stop| {
-        let started = Instant::now();
-        let context = query_context(lake, stop)?;
-        let rows = context.query(&of.query, Some(of.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MOST_ROWS)))?;
-        SqlDocument::read(&of.query, &context, rows, started)
-    })
-    .await
-    .map(Json)
+async fn profile(caller: Caller, Query(of): Query<OneTable>) -> Answer<TableReport> {
+    caller.work(READ, move |lake, _| TableReport::of(lake, &mcp::table_id(lake, &of.table)?)).await.map(Json)
 }
 
-async fn ask(State(app): State<Arc<App>>, user: Extension<User>, Body(turn): Body<Turn>) -> Answer<AskDocument> {
-    let asked = app.work(&user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
-    Ok(Json(app.counted(&user, asked.await?)))
+async fn resolve(caller: Caller, Query(of): Query<Identifier>) -> Answer<Resolution> {
+    caller.work(LOOK, move |lake, _| lake.resolve(&of.id)).await.map(Json)
+}
+
+async fn cite(caller: Caller, Query(of): Query<Identifier>) -> Answer<CiteDocument> {
+    caller.work(LOOK, move |lake, _| actions::cite(lake, &of.id)).await.map(Json)
+}
+
+async fn map(caller: Caller, Query(of): Query<MapOf>) -> Answer<LakeMap> {
+    let maps = caller.app.maps.clone();
+    caller.work(READ, move |lake, stop| maps.of(lake, stop, &of)).await.map(Json)
+}
+
+async fn sql(caller: Caller, Body(of): Body<Sql>) -> Answer<SqlDocument> {
+    caller
+        .work(READ, move |lake, stop| {
+            let started = Instant::now();
+            let context = query_context(lake, stop)?;
+            let rows = context.query(&of.query, Some(of.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MOST_ROWS)))?;
+            SqlDocument::read(&of.query, &context, rows, started)
+        })
+        .await
+        .map(Json)
+}
+
+async fn ask(caller: Caller, Body(turn): Body<Turn>) -> Answer<AskDocument> {
+    let asked = caller.work(READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
+    Ok(Json(caller.counted(asked.await?)))
 }
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        read(
-            "/api/v1/search",
-            "Tables that match words",
-            Some(schema::<OfText>),
-            Some(schema::<Document<SearchAnswer>>),
-            get(search),
-        ),
-        read(
-            "/api/v1/columns",
-            "Columns that hold what words say",
-            Some(schema::<OfText>),
-            Some(schema::<Document<ColumnAnswer>>),
-            get(columns),
-        ),
-        read(
-            "/api/v1/join",
-            "Tables that share key values with a table",
-            Some(schema::<OfTable>),
-            Some(schema::<JoinDocument>),
-            get(join),
-        ),
-        read(
+        read::<OfText, Document<SearchAnswer>>("/api/v1/search", "Tables that match words", get(search)),
+        read::<OfText, Document<ColumnAnswer>>("/api/v1/columns", "Columns that hold what words say", get(columns)),
+        read::<OfTable, JoinDocument>("/api/v1/join", "Tables that share key values with a table", get(join)),
+        read::<OfTable, Document<UnionAnswer>>(
             "/api/v1/union",
             "Tables whose rows could be appended to a table",
-            Some(schema::<OfTable>),
-            Some(schema::<Document<UnionAnswer>>),
             get(union),
         ),
-        read(
+        read::<OfTarget, CorrelationDocument>(
             "/api/v1/correlate",
             "Columns of the lake that go with a column of a table",
-            Some(schema::<OfTarget>),
-            Some(schema::<CorrelationDocument>),
             get(correlate),
         ),
-        read(
+        read::<OfTarget, FeatureDocument>(
             "/api/v1/features",
             "A table of features for a model of a column, as a plan, with what each adds; `k` is 3 by default, at most 10",
-            Some(schema::<OfTarget>),
-            Some(schema::<FeatureDocument>),
             get(features),
         ),
-        read(
-            "/api/v1/tables",
-            "The tables of the lake",
-            Some(schema::<Containing>),
-            Some(schema::<TableList>),
-            get(tables),
-        ),
-        read(
-            "/api/v1/profile",
-            "What is in a table",
-            Some(schema::<OneTable>),
-            Some(schema::<TableReport>),
-            get(profile),
-        ),
-        read(
-            "/api/v1/resolve",
-            "The table that an identifier names",
-            Some(schema::<Identifier>),
-            Some(schema::<Resolution>),
-            get(resolve),
-        ),
-        read(
-            "/api/v1/cite",
-            "Citations of what an identifier names",
-            Some(schema::<Identifier>),
-            Some(schema::<CiteDocument>),
-            get(cite),
-        ),
-        read(
+        read::<Containing, TableList>("/api/v1/tables", "The tables of the lake", get(tables)),
+        read::<OneTable, TableReport>("/api/v1/profile", "What is in a table", get(profile)),
+        read::<Identifier, Resolution>("/api/v1/resolve", "The table that an identifier names", get(resolve)),
+        read::<Identifier, CiteDocument>("/api/v1/cite", "Citations of what an identifier names", get(cite)),
+        read::<MapOf, LakeMap>(
             "/api/v1/map",
             "Tables by topic, with those they can be joined with or appended to",
-            Some(schema::<MapOf>),
-            Some(schema::<LakeMap>),
             get(map),
         ),
-        write("/api/v1/sql", "The rows of one read-only query", schema::<Sql>, schema::<SqlDocument>, post(sql)),
-        write(
+        write::<Sql, SqlDocument>("/api/v1/sql", "The rows of one read-only query", post(sql)),
+        write::<Turn, AskDocument>(
             "/api/v1/ask",
             "Tables and operations for a request that belongs to no session",
-            schema::<Turn>,
-            schema::<AskDocument>,
             post(ask),
         ),
     ]

@@ -7,52 +7,42 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::routing::{MethodRouter, delete, get};
+use schemars::JsonSchema;
 
 use super::app::App;
 use super::background;
-use super::endpoint::{Endpoint, SchemaOf, schema};
+use super::endpoint::{Endpoint, schema};
 use super::refusal::Refusal;
 use crate::service::jobs::JobDocument;
 
 type Answer<T> = Result<Json<T>, Refusal>;
 
-/// An endpoint that changes nothing.
-fn read(
-    path: &'static str,
-    summary: &'static str,
-    query: Option<SchemaOf>,
-    answer: Option<SchemaOf>,
-    handler: MethodRouter<Arc<App>>,
-) -> Endpoint {
+type Handler = MethodRouter<Arc<App>>;
+
+/// An endpoint that changes nothing, with the parameters `Q` and the answer `A`.
+fn read<Q: JsonSchema, A: JsonSchema>(path: &'static str, summary: &'static str, handler: Handler) -> Endpoint {
+    let (query, answer) = (schema::<Q>, Some(schema::<A> as _));
     Endpoint { method: "get", path, summary, query, body: None, answer, handler }
 }
 
-/// An endpoint that takes a body.
-fn write(
-    path: &'static str,
-    summary: &'static str,
-    body: SchemaOf,
-    answer: SchemaOf,
-    handler: MethodRouter<Arc<App>>,
-) -> Endpoint {
-    Endpoint { method: "post", path, summary, query: None, body: Some(body), answer: Some(answer), handler }
+/// One whose answer is a file.
+fn file<Q: JsonSchema>(path: &'static str, summary: &'static str, handler: Handler) -> Endpoint {
+    Endpoint { answer: None, ..read::<Q, ()>(path, summary, handler) }
 }
 
-/// All endpoints.
+/// An endpoint that takes the body `B`.
+fn write<B: JsonSchema, A: JsonSchema>(path: &'static str, summary: &'static str, handler: Handler) -> Endpoint {
+    Endpoint { method: "post", body: Some(schema::<B>), ..read::<(), A>(path, summary, handler) }
+}
+
 pub fn endpoints() -> Vec<Endpoint> {
     let jobs = vec![
-        read("/api/v1/jobs/{id}", "What happened to a job", None, Some(schema::<JobDocument>), get(background::job)),
-        read("/api/v1/jobs/{id}/events", "The same as server-sent events", None, None, get(background::events)),
-        read("/api/v1/jobs/{id}/answer", "The answer of a job", None, None, get(background::answer)),
+        read::<(), JobDocument>("/api/v1/jobs/{id}", "What happened to a job", get(background::job)),
+        file::<()>("/api/v1/jobs/{id}/events", "The same as server-sent events", get(background::events)),
+        file::<()>("/api/v1/jobs/{id}/answer", "The answer of a job", get(background::answer)),
         Endpoint {
             method: "delete",
-            ..read(
-                "/api/v1/jobs/{id}",
-                "Asks a job to stop",
-                None,
-                Some(schema::<JobDocument>),
-                delete(background::cancel),
-            )
+            ..read::<(), JobDocument>("/api/v1/jobs/{id}", "Asks a job to stop", delete(background::cancel))
         },
     ];
     [lake::endpoints(), sessions::endpoints(), jobs].into_iter().flatten().collect()

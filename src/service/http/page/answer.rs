@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
-use super::layout::{grid, phrase, text, told};
+use super::layout::{grid, marked, phrase, text};
 use crate::messages::{self, count, fill, narrowing_line, respect, said, say, understood};
 use crate::service::percent::percent_encoded;
 use lakeward::usage;
@@ -26,7 +26,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
             p.warn { (nothing_found(!found.tables.is_empty())) }
         }
         @if !found.summary.is_empty() && !found.nothing_found {
-            p { @for sentence in &found.summary { (told(&sentence.cited())) " " } }
+            p { @for sentence in &found.summary { (marked(&sentence.cited())) " " } }
         }
         @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
             p { strong { (text(&said(&question.text))) } }
@@ -45,13 +45,13 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                 thead { tr { th scope="col" { "" } @for record in records {
                     th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
                 } } }
-                tbody { @for (about, told) in respects {
-                    tr { th scope="row" { (text(&respect(about))) } @for value in told { td { (text(&said(value))) } } }
+                tbody { @for (about, values) in respects {
+                    tr { th scope="row" { (text(&respect(about))) } @for value in values { td { (text(&said(value))) } } }
                 } }
             }
         }
         @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
-        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (told(&messages::note(found, note))) } }
+        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(found, note))) } }
     }
 }
 
@@ -79,9 +79,9 @@ fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&For
     html! {
         li {
             strong { (say(operation.kind.name())) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
-            p.why { (told(&operation.reason)) }
+            p.why { (marked(&operation.reason)) }
             @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p.why { (phrase("Not yet: {}", &[told(&unmet.what)])) }
+                p.why { (phrase("Not yet: {}", &[marked(&unmet.what)])) }
             }
             @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
                 @let turn = forms.session.latest().map_or(0, |turn| turn.number);
@@ -134,7 +134,6 @@ pub fn meter(relevance: f64) -> Markup {
     html! { span.meter { (bar(relevance, &format!("{:.0} %", 100.0 * relevance))) } }
 }
 
-/// A share as a bar, with its words.
 pub fn bar(share: f64, words: &str) -> Markup {
     let width = (100.0 * share.clamp(0.0, 1.0)).round();
     html! {
@@ -167,7 +166,7 @@ fn table_line(number: usize, table: &RankedTable, forms: Option<&Forms<'_>>) -> 
             @if table.record {
                 p.why { (phrase("Cite: {}", &[html! { (text(&table.citation)) }])) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
             }
-            p.why { (told(&table.reason)) }
+            p.why { (marked(&table.reason)) }
             @if let Some(join) = &evidence.join {
                 p.why {
                     (text(&join.query_column)) " = " (text(&join.column)) " "

@@ -8,7 +8,6 @@ use super::conversation::{Opened, opened, page_with_problem, step_back, to_place
 use super::fault::Fault;
 use super::layout::Visitor;
 use super::memory;
-use crate::service::http::app::App;
 use crate::service::http::refusal::Refusal;
 use lakeward_core::error::nearest_names;
 
@@ -27,7 +26,7 @@ pub enum Command {
     /// This value is remembered in this respect.
     Remember(String, String),
     /// The page has another way: what to say of it.
-    Told(String),
+    Message(String),
 }
 
 /// The commands of the REPL, with what does the same on the page.
@@ -75,11 +74,11 @@ pub fn command(text: &str) -> Option<Command> {
         ("memory", ["set", role, value @ ..]) if !value.is_empty() => {
             Command::Remember(role.to_string(), value.join(" "))
         }
-        _ => Command::Told(told(&name)),
+        _ => Command::Message(message(&name)),
     })
 }
 
-fn told(name: &str) -> String {
+fn message(name: &str) -> String {
     match WAYS.iter().find(|(known, _)| *known == name) {
         Some((_, way)) => format!("`/{name}` is a command of `lakeward repl`. On this page: {way}"),
         None => {
@@ -93,21 +92,20 @@ fn told(name: &str) -> String {
 
 /// A command of the REPL that was typed as a request.
 pub async fn carried_out(
-    app: &App,
     visitor: &Visitor,
     id: &str,
     revision: u64,
     command: Command,
     typed: &str,
 ) -> Result<Response, Fault> {
-    let told = match command {
-        Command::Undo { again } => return step_back(app, visitor, id, revision, again, typed).await,
+    let message = match command {
+        Command::Undo { again } => return step_back(visitor, id, revision, again, typed).await,
         Command::Memory => return Ok(to_place(id, "#memory")),
         Command::Remember(role, value) => {
-            return memory::remember(app, visitor, id, revision, (role, value), typed).await;
+            return memory::remember(visitor, id, revision, (role, value), typed).await;
         }
         Command::Run(number) => {
-            let Opened { session, .. } = opened(app, visitor, id.to_string()).await?;
+            let Opened { session, .. } = opened(visitor, id.to_string()).await?;
             let latest = session.latest().and_then(|turn| Some((turn.number, turn.recommendation.as_ref()?)));
             let runnable = latest.and_then(|(turn, answer)| {
                 let first = || answer.worth_showing().position(|operation| operation.runnable.is_some());
@@ -120,9 +118,9 @@ pub async fn carried_out(
                 None => "the latest answer has no operation that can be run".to_string(),
             }
         }
-        Command::Told(told) => told,
+        Command::Message(message) => message,
     };
-    page_with_problem(app, visitor, id, Refusal::new(StatusCode::BAD_REQUEST, told, None), typed).await
+    page_with_problem(visitor, id, Refusal::new(StatusCode::BAD_REQUEST, message, None), typed).await
 }
 
 #[cfg(test)]
@@ -148,7 +146,7 @@ mod tests {
         for (line, part) in
             [("/memory clear", "×"), ("/memry", "`/memory`"), ("/help", "own words"), ("/xyzzy", "no command")]
         {
-            assert!(matches!(command(line), Some(Command::Told(told)) if told.contains(part)), "{line}");
+            assert!(matches!(command(line), Some(Command::Message(message)) if message.contains(part)), "{line}");
         }
     }
 }

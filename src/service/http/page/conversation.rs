@@ -1,8 +1,6 @@
 //! A conversation: its turns with their answers, its results, and what can be done next. Whoever did something is led to what came of it.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
@@ -16,7 +14,7 @@ use super::memory::{memory, roles};
 use super::results::{self, FirstRows};
 use crate::messages::{fill, said, say};
 use crate::service::http::actions::{self, Turn};
-use crate::service::http::app::{App, LOOK, READ};
+use crate::service::http::app::{LOOK, READ};
 use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::percent::{percent_decoded, percent_encoded};
@@ -121,33 +119,21 @@ pub struct Of {
     revision: u64,
 }
 
-/// The page.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Query(besides): Query<Besides>,
-) -> Result<Markup, Fault> {
-    let Opened { session, rows, roles } = opened(&app, &visitor, id).await?;
+pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(besides): Query<Besides>) -> Result<Markup, Fault> {
+    let Opened { session, rows, roles } = opened(&visitor, id).await?;
     let again = besides.ask.and_then(|number| session.turns.iter().find(|turn| turn.number == number));
     let typed = again.map(|turn| turn.text.clone()).unwrap_or_default();
     let forms = Forms { visitor: &visitor, session: &session, done: besides.done(), roles: &roles };
-    Ok(shown_with(&app, &forms, &rows, (None, besides.open), &typed))
+    Ok(shown_with(&forms, &rows, (None, besides.open), &typed))
 }
 
 /// The page of the newest state with what could not be done, and with what was typed.
-pub async fn page_with_problem(
-    app: &App,
-    visitor: &Visitor,
-    id: &str,
-    problem: Refusal,
-    typed: &str,
-) -> Result<Response, Fault> {
-    let Ok(Opened { session, rows, roles }) = opened(app, visitor, id.to_string()).await else {
+pub async fn page_with_problem(visitor: &Visitor, id: &str, problem: Refusal, typed: &str) -> Result<Response, Fault> {
+    let Ok(Opened { session, rows, roles }) = opened(visitor, id.to_string()).await else {
         return Err(problem.into());
     };
     let forms = Forms { visitor, session: &session, done: Done::Nothing, roles: &roles };
-    Ok((problem.status, shown_with(app, &forms, &rows, (Some(&problem), None), typed)).into_response())
+    Ok((problem.status, shown_with(&forms, &rows, (Some(&problem), None), typed)).into_response())
 }
 
 /// A conversation as a page needs it.
@@ -161,8 +147,8 @@ pub struct Opened {
 }
 
 /// The conversation `id` of the visitor.
-pub async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<Opened, Refusal> {
-    let opened = app.work(&visitor.user, READ, move |lake, stop| {
+pub async fn opened(visitor: &Visitor, id: String) -> Result<Opened, Refusal> {
+    let opened = visitor.work(READ, move |lake, stop| {
         let mut session = lake.sessions().open(&id)?;
         // It comes from a file, which is not trusted.
         for turn in &mut session.turns {
@@ -187,7 +173,6 @@ pub async fn opened(app: &App, visitor: &Visitor, id: String) -> Result<Opened, 
 }
 
 fn shown_with(
-    app: &App,
     forms: &Forms<'_>,
     rows: &Outcome<Option<FirstRows>>,
     (problem, open): (Option<&Refusal>, Option<usize>),
@@ -199,14 +184,14 @@ fn shown_with(
     // What was typed stays where it was typed, with what there is to say of it.
     let is_of_form = !box_text.is_empty();
     let folded = folded(session, open);
-    let told = problem.map(problem_told);
+    let refused = problem.map(problem_alert);
     whole(
         first,
         Some(forms.visitor),
         &html! {
             h1 { (shown(first, TITLE)) }
             p.why { (phrase("Conversation {}", &[html! { (session.id) }])) }
-            @if let Some(told) = told.as_ref().filter(|_| !is_of_form) { (told) }
+            @if let Some(refused) = refused.as_ref().filter(|_| !is_of_form) { (refused) }
             @for (place, turn) in session.turns.iter().enumerate() {
                 section.turn aria-label=(fill("Turn {}", &[&turn.number.to_string()])) {
                     h2.said { (text(&turn.text)) }
@@ -219,10 +204,10 @@ fn shown_with(
                     }
                 }
             }
-            @if let Some(why) = app.model_not_asked(&forms.visitor.user) { p { (said(why)) } }
+            @if let Some(why) = forms.visitor.model_not_asked() { p { (said(why)) } }
             (results::cards(forms, rows))
             h2 id="next" { (say("Next")) }
-            @if let Some(told) = told.as_ref().filter(|_| is_of_form) { (told) }
+            @if let Some(refused) = refused.as_ref().filter(|_| is_of_form) { (refused) }
             form.ask method="post" action={ "/sessions/" (session.id) "/ask" } data-wait=(say("Looking for tables")) {
                 (forms.fields())
                 label for="text" { (say("Say what to change, choose, or do next")) }
@@ -260,7 +245,7 @@ fn folded(session: &Session, open: Option<usize>) -> Vec<Markup> {
 }
 
 /// What could not be done, in words of the page.
-fn problem_told(problem: &Refusal) -> Markup {
+fn problem_alert(problem: &Refusal) -> Markup {
     match problem.status {
         StatusCode::CONFLICT => html! {
             div.warn role="alert" {
@@ -268,13 +253,12 @@ fn problem_told(problem: &Refusal) -> Markup {
                 @if problem.document.session.is_some() { p { (say("What you typed is kept below: send it again if it still fits.")) } }
             }
         },
-        _ => alert(&problem.told()),
+        _ => alert(&problem.notice()),
     }
 }
 
 /// To what came of a change, `to` in the address of the conversation; if it failed, to the newest state with what was `typed`.
 pub async fn after<T>(
-    app: &App,
     visitor: &Visitor,
     id: &str,
     changed: Result<(T, Session), Refusal>,
@@ -283,7 +267,7 @@ pub async fn after<T>(
 ) -> Result<Response, Fault> {
     match changed {
         Ok((done, session)) => Ok(to_place(id, &to(&done, &session))),
-        Err(problem) => page_with_problem(app, visitor, id, problem, typed).await,
+        Err(problem) => page_with_problem(visitor, id, problem, typed).await,
     }
 }
 
@@ -293,45 +277,35 @@ pub fn to_place(id: &str, place: &str) -> Response {
 }
 
 /// The next turn.
-pub async fn ask(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Form(asked): Form<Asked>,
-) -> Result<Response, Fault> {
+pub async fn ask(visitor: Visitor, Path(id): Path<String>, Form(asked): Form<Asked>) -> Result<Response, Fault> {
     let typed = asked.text.clone();
     if let Some(command) = command::command(&typed) {
-        return command::carried_out(&app, &visitor, &id, asked.revision, command, &typed).await;
+        return command::carried_out(&visitor, &id, asked.revision, command, &typed).await;
     }
     let turn = Turn { text: asked.text, ..Turn::default() };
     let of = (id.clone(), Some(asked.revision));
-    let asked = app.change(&visitor.user, of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn));
+    let asked = visitor.change(of, READ, move |lake, stop, session| actions::ask(lake, stop, session, turn));
     let asked = asked.await.map(|(answer, session)| {
-        keep_shown(&app, &session);
-        (app.counted(&visitor.user, answer), session)
+        keep_shown(&visitor, &session);
+        (visitor.counted(answer), session)
     });
     let to = |_: &_, session: &Session| format!("#answer-{}", session.next_turn() - 1);
-    after(&app, &visitor, &id, asked, to, &typed).await
+    after(&visitor, &id, asked, to, &typed).await
 }
 
 /// Keeps what the latest turn of `session` shows, where that is allowed.
-pub fn keep_shown(app: &App, session: &Session) {
-    if let (Some(log), Some(turn)) = (&app.usage, session.turns.last()) {
+pub fn keep_shown(visitor: &Visitor, session: &Session) {
+    if let (Some(log), Some(turn)) = (&visitor.app.usage, session.turns.last()) {
         let nothing = turn.recommendation.as_ref().is_some_and(|found| found.nothing_found);
         log.show(&usage::answer_of(session), &turn.text, turn.tables.iter().cloned(), nothing, String::new());
     }
 }
 
 /// Accepts or rejects a table.
-pub async fn choose(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Form(chosen): Form<Chosen>,
-) -> Result<Response, Fault> {
+pub async fn choose(visitor: Visitor, Path(id): Path<String>, Form(chosen): Form<Chosen>) -> Result<Response, Fault> {
     let of = (id.clone(), Some(chosen.revision));
     let accepted = chosen.accepted;
-    let done = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
+    let done = visitor.change(of, LOOK, move |lake, _, session| {
         let id = percent_decoded(&chosen.table).unwrap_or(chosen.table);
         let table = mcp::table_id(lake, &id)?;
         if chosen.accepted {
@@ -342,7 +316,7 @@ pub async fn choose(
         Ok(table)
     });
     let done = done.await;
-    if let (Some(log), Ok((table, session))) = (app.usage.as_ref().filter(|_| accepted), &done) {
+    if let (Some(log), Ok((table, session))) = (visitor.app.usage.as_ref().filter(|_| accepted), &done) {
         log.add(&usage::answer_of(session), Did::Accepted, [table.clone()]);
     }
     let to = |table: &String, session: &Session| {
@@ -350,32 +324,21 @@ pub async fn choose(
         let place = shown.map(|place| format!("#table-{}", place + 1)).unwrap_or_default();
         format!("?chose={}{place}", percent_encoded(table))
     };
-    after(&app, &visitor, &id, done, to, "").await
+    after(&visitor, &id, done, to, "").await
 }
 
 /// Takes the latest operation back.
-pub async fn undo(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Form(of): Form<Of>,
-) -> Result<Response, Fault> {
-    step_back(&app, &visitor, &id, of.revision, false, "").await
+pub async fn undo(visitor: Visitor, Path(id): Path<String>, Form(of): Form<Of>) -> Result<Response, Fault> {
+    step_back(&visitor, &id, of.revision, false, "").await
 }
 
 /// Makes the operation again that was taken back last.
-pub async fn redo(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Form(of): Form<Of>,
-) -> Result<Response, Fault> {
-    step_back(&app, &visitor, &id, of.revision, true, "").await
+pub async fn redo(visitor: Visitor, Path(id): Path<String>, Form(of): Form<Of>) -> Result<Response, Fault> {
+    step_back(&visitor, &id, of.revision, true, "").await
 }
 
 /// Takes the latest operation back, or makes the one `again` that was taken back last; `typed` is what was typed for that.
 pub async fn step_back(
-    app: &App,
     visitor: &Visitor,
     id: &str,
     revision: u64,
@@ -383,9 +346,9 @@ pub async fn step_back(
     typed: &str,
 ) -> Result<Response, Fault> {
     let of = (id.to_string(), Some(revision));
-    let moved = app.change(&visitor.user, of, LOOK, move |_, _, session| Ok(session.step_back(again)?.number));
+    let moved = visitor.change(of, LOOK, move |_, _, session| Ok(session.step_back(again)?.number));
     let to = |number: &usize, _: &Session| format!("?back={number}#result-{number}");
-    after(app, visitor, id, moved.await, to, typed).await
+    after(visitor, id, moved.await, to, typed).await
 }
 
 #[cfg(test)]

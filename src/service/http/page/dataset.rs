@@ -1,12 +1,10 @@
 //! A dataset: what its publisher says, its columns with their figures, its first rows, its citation.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -15,7 +13,7 @@ use super::fault::Fault;
 use super::layout::{Visitor, grid, page as whole, phrase, text};
 use crate::messages::{count, name, say};
 use crate::service::http::actions;
-use crate::service::http::app::{App, READ};
+use crate::service::http::app::READ;
 use crate::service::http::chart::histogram;
 use crate::service::http::endpoint::Query;
 use crate::service::percent::percent_encoded;
@@ -62,14 +60,9 @@ struct Sample {
     counted: usize,
 }
 
-/// The page.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Query(of): Query<Of>,
-) -> std::result::Result<Markup, Fault> {
+pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> std::result::Result<Markup, Fault> {
     let seen = of.seen.clone();
-    let found = app.work(&visitor.user, READ, move |lake, stop| {
+    let found = visitor.work(READ, move |lake, stop| {
         let report = TableReport::of(lake, &mcp::table_id(lake, &of.id)?)?;
         let sample = sample(lake, stop, &report.dataset)?;
         let cited = actions::cite(lake, report.dataset.id().as_str())?;
@@ -77,7 +70,7 @@ pub async fn page(
     });
     let (report, sample, cited) = found.await?;
     let dataset = &report.dataset;
-    if let (Some(log), Some(answer)) = (&app.usage, &seen) {
+    if let (Some(log), Some(answer)) = (&visitor.app.usage, &seen) {
         log.add(answer, Did::Opened, [dataset.id().as_str().to_string()]);
     }
     let id = percent_encoded(dataset.id().as_str());

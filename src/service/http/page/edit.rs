@@ -36,8 +36,8 @@ pub fn plan(sent: &Sent) -> Result<Plan> {
     Plan::from_json(&decoded(sent, "plan").ok_or_else(|| Error::Usage("the form has no plan".into()))?)
 }
 
-fn decoded(sent: &Sent, wanted: &str) -> Option<String> {
-    sent.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| percent_decoded(value))
+fn decoded(sent: &Sent, key: &str) -> Option<String> {
+    sent.iter().find(|(name, _)| name == key).and_then(|(_, value)| percent_decoded(value))
 }
 
 /// The plan with the change that the fields say: `edit`, `remove`, or `step` with new values of what is named by its JSON pointer.
@@ -47,8 +47,8 @@ fn decoded(sent: &Sent, wanted: &str) -> Option<String> {
 pub fn edited(sent: &Sent) -> Result<Plan> {
     let plan = plan(sent)?;
     let usage = |error: &dyn std::fmt::Display| Error::Usage(error.to_string());
-    let number = |wanted: &str| {
-        let found = sent.iter().find(|(name, _)| name == wanted);
+    let number = |key: &str| {
+        let found = sent.iter().find(|(name, _)| name == key);
         found
             .map(|(_, value)| value.parse().map_err(|_| Error::Usage(format!("`{value}` is no number of a step"))))
             .transpose()

@@ -28,7 +28,6 @@ pub struct Field {
     pub label: String,
     /// What it is now.
     pub value: String,
-    /// What it takes.
     pub takes: Takes,
 }
 

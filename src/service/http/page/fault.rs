@@ -8,10 +8,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use super::layout::{Visitor, page, phrase, told};
+use super::layout::{Visitor, marked, page, phrase};
 use crate::messages::{said, say};
 use crate::service::http::app::App;
-use crate::service::http::refusal::{Refusal, Told};
+use crate::service::http::refusal::{Notice, Refusal};
 use crate::service::percent::{percent_decoded, percent_encoded};
 
 /// Nearest names that are offered.
@@ -56,7 +56,7 @@ pub fn shows_pages(headers: &HeaderMap) -> bool {
 /// `response` to a request for `at` as a page, if it is a refusal and the client shows pages.
 pub fn as_page(mut response: Response, is_shown: bool, visitor: Option<&Visitor>, at: &Uri) -> Response {
     let is_page = response.extensions_mut().remove::<AsPage>().is_some();
-    let Some(refused) = response.extensions_mut().remove::<Told>().filter(|_| is_page || is_shown) else {
+    let Some(refused) = response.extensions_mut().remove::<Notice>().filter(|_| is_page || is_shown) else {
         return response;
     };
     let main = html! {
@@ -84,11 +84,11 @@ pub fn as_page(mut response: Response, is_shown: bool, visitor: Option<&Visitor>
 }
 
 /// What failed and what to do next; the nearest names are offered apart from it.
-pub fn alert(refused: &Told) -> Markup {
+pub fn alert(refused: &Notice) -> Markup {
     html! {
         div.warn role="alert" {
-            p { (told(&capitalised(&said(&refused.error)))) (say(".")) }
-            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (told(&capitalised(&said(hint)))) (say(".")) } }
+            p { (marked(&capitalised(&said(&refused.error)))) (say(".")) }
+            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (marked(&capitalised(&said(hint)))) (say(".")) } }
         }
     }
 }
@@ -101,7 +101,7 @@ pub fn capitalised(text: &str) -> String {
 }
 
 /// The nearest names, each as `offer` shows it; nothing where none is near.
-pub fn nearest(refused: &Told, offer: impl Fn(&str) -> Markup) -> Markup {
+pub fn nearest(refused: &Notice, offer: impl Fn(&str) -> Markup) -> Markup {
     html! {
         @if let Some((_, names)) = refused.unknown.as_ref().filter(|(_, names)| !names.is_empty()) {
             div.row { span { (say("Did you mean")) } @for name in names.iter().take(OFFERED) { (offer(name)) } }
@@ -110,7 +110,7 @@ pub fn nearest(refused: &Told, offer: impl Fn(&str) -> Markup) -> Markup {
 }
 
 /// The address that was asked for with each of the nearest names in place of the one that is not known.
-fn nearest_addresses(refused: &Told, at: &Uri) -> Markup {
+fn nearest_addresses(refused: &Notice, at: &Uri) -> Markup {
     let Some((typed, _)) = &refused.unknown else { return html! {} };
     let with = |name: &str| {
         let pairs = at.query().unwrap_or_default().split('&').map(|pair| {

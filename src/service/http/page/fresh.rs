@@ -15,9 +15,7 @@ use lakeward_operate::relation_columns;
 pub struct Fresh {
     /// Its place in the table.
     pub place: usize,
-    /// Its name.
     pub name: String,
-    /// What is new of it.
     pub news: News,
 }
 
@@ -126,8 +124,8 @@ mod tests {
             [join, derive].into_iter().map(|step| serde_json::from_value(step).unwrap()).collect();
         let texts = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let shown = ordered(&steps, &texts(&["id", "name", "iso"]), texts(&["id", "name", "iso", "capital"]));
-        let told: Vec<(usize, News)> = shown.iter().map(|column| (column.place, column.news)).collect();
-        assert_eq!(told, [(2, News::None), (1, News::Changed), (3, News::Added), (0, News::None)]);
+        let marks: Vec<(usize, News)> = shown.iter().map(|column| (column.place, column.news)).collect();
+        assert_eq!(marks, [(2, News::None), (1, News::Changed), (3, News::Added), (0, News::None)]);
         let same = ordered(&[], &texts(&["id", "iso"]), texts(&["id", "iso"]));
         assert_eq!(same.iter().map(|column| column.place).collect::<Vec<_>>(), [0, 1]);
     }

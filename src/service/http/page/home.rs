@@ -1,8 +1,5 @@
 //! The first page: a request, and the conversations there are.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
@@ -15,7 +12,7 @@ use super::fault::{Fault, alert, nearest};
 use super::layout::{Form, Visitor, page as whole, phrase, text, typed};
 use crate::messages::{count, say};
 use crate::service::http::actions::{self, Turn};
-use crate::service::http::app::{App, LOOK, READ};
+use crate::service::http::app::{LOOK, READ};
 use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::http::users::Rights;
@@ -43,26 +40,21 @@ pub struct Filled {
     table: String,
 }
 
-/// The page.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Query(filled): Query<Filled>,
-) -> Result<Markup, Fault> {
-    shown(&app, &visitor, &filled, None).await
+pub async fn page(visitor: Visitor, Query(filled): Query<Filled>) -> Result<Markup, Fault> {
+    shown(&visitor, &filled, None).await
 }
 
 /// The page with what could not be done, and with what was typed.
-async fn page_with_problem(app: &App, visitor: &Visitor, filled: Filled, problem: Refusal) -> Result<Response, Fault> {
-    match shown(app, visitor, &filled, Some(&problem)).await {
+async fn page_with_problem(visitor: &Visitor, filled: Filled, problem: Refusal) -> Result<Response, Fault> {
+    match shown(visitor, &filled, Some(&problem)).await {
         Ok(page) => Ok((problem.status, page).into_response()),
         Err(_) => Err(problem.into()),
     }
 }
 
-async fn shown(app: &App, visitor: &Visitor, filled: &Filled, problem: Option<&Refusal>) -> Result<Markup, Fault> {
-    let (name, tables, sessions, examples) = app
-        .work(&visitor.user, LOOK, |lake, _| {
+async fn shown(visitor: &Visitor, filled: &Filled, problem: Option<&Refusal>) -> Result<Markup, Fault> {
+    let (name, tables, sessions, examples) = visitor
+        .work(LOOK, |lake, _| {
             let index = lake.index();
             Ok((index.manifest().lake.clone(), index.len(), lake.sessions().list()?, examples(index)?))
         })
@@ -76,7 +68,7 @@ async fn shown(app: &App, visitor: &Visitor, filled: &Filled, problem: Option<&R
         Some(visitor),
         &html! {
             h1 { (say("What do you want to do?")) }
-            @if let Some(told) = problem.map(Refusal::told) { (alert(&told)) (nearest(&told, with_table)) }
+            @if let Some(message) = problem.map(Refusal::notice) { (alert(&message)) (nearest(&message, with_table)) }
             form.ask method="post" action="/ask" data-wait=(say("Looking for tables")) {
                 (visitor.field())
                 label for="text" { (say("Your task or question, in your own words")) }
@@ -155,29 +147,28 @@ fn line(session: &SessionSummary) -> Markup {
 }
 
 /// Answers a request: in a new conversation, for those who only read without one.
-pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): Form<Filled>) -> Result<Response, Fault> {
+pub async fn ask(visitor: Visitor, Form(asked): Form<Filled>) -> Result<Response, Fault> {
     if let Some(command) = command(&asked.text) {
-        let told = match command {
-            Command::Told(told) => told,
+        let message = match command {
+            Command::Message(message) => message,
             _ => "there is no conversation yet that a command could be about: begin one in your own words".into(),
         };
-        let problem = Refusal::new(StatusCode::BAD_REQUEST, told, None);
-        return page_with_problem(&app, &visitor, asked, problem).await;
+        let problem = Refusal::new(StatusCode::BAD_REQUEST, message, None);
+        return page_with_problem(&visitor, asked, problem).await;
     }
     let table = Some(asked.table.trim().to_string()).filter(|table| !table.is_empty());
     let turn = Turn { text: asked.text.clone(), table, ..Turn::default() };
     if visitor.user.rights == Rights::Read {
-        let found =
-            app.work(&visitor.user, READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
-        return match found.await.map(|found| app.counted(&visitor.user, found)) {
+        let found = visitor.work(READ, move |lake, stop| actions::ask(lake, stop, &mut lake.new_session(), turn));
+        return match found.await.map(|found| visitor.counted(found)) {
             Ok(found) => {
                 let main = html! { h1 { (text(&found.request)) } (answer(&found.recommendation, None)) };
                 Ok(whole(say("Answer"), Some(&visitor), &main).into_response())
             }
-            Err(problem) => page_with_problem(&app, &visitor, asked, problem).await,
+            Err(problem) => page_with_problem(&visitor, asked, problem).await,
         };
     }
-    let made = app.work(&visitor.user, READ, move |lake, stop| {
+    let made = visitor.work(READ, move |lake, stop| {
         let store = lake.sessions();
         let mut session = store.create(None, &lake.place().lake.to_string_lossy())?;
         let asked = actions::ask(lake, stop, &mut session, turn);
@@ -190,10 +181,10 @@ pub async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Form(asked): For
     });
     match made.await {
         Ok((answer, session)) => {
-            app.counted(&visitor.user, answer);
-            keep_shown(&app, &session);
+            visitor.counted(answer);
+            keep_shown(&visitor, &session);
             Ok(to_place(&session.id, "#answer-1"))
         }
-        Err(problem) => page_with_problem(&app, &visitor, asked, problem).await,
+        Err(problem) => page_with_problem(&visitor, asked, problem).await,
     }
 }

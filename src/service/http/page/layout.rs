@@ -1,5 +1,6 @@
 //! What all pages have in common: head, navigation, forms with their token, tables.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -11,10 +12,9 @@ use serde::de::DeserializeOwned;
 
 use super::fault::Fault;
 use crate::messages::{self, say};
-use crate::service::http::app::App;
+use crate::service::http::app::{App, Caller};
 use crate::service::http::guard::Proof;
 use crate::service::http::refusal::Refusal;
-use crate::service::http::users::User;
 use lakeward_core::text::shown;
 
 /// Characters of a text.
@@ -49,7 +49,7 @@ pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
 }
 
 /// A sentence of an answer, or text of the lake, with names, which stand in backticks, as code.
-pub fn told(said: &str) -> Markup {
+pub fn marked(said: &str) -> Markup {
     let said = text(&messages::said(said));
     let parts: Vec<&str> = said.split('`').collect();
     html! {
@@ -60,13 +60,17 @@ pub fn told(said: &str) -> Markup {
 }
 
 /// Who looks at a page, and the token of their forms.
-#[derive(Debug, Clone)]
 pub struct Visitor {
-    /// The user.
-    pub user: User,
+    caller: Caller,
     token: String,
-    /// Whether what they do is kept.
-    is_kept: bool,
+}
+
+impl Deref for Visitor {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
+    }
 }
 
 impl Visitor {
@@ -80,14 +84,13 @@ impl FromRequestParts<Arc<App>> for Visitor {
     type Rejection = Fault;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Fault> {
-        let user = parts.extensions.get::<User>().cloned();
-        let user = user.ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "nobody is logged in", None))?;
+        let caller = Caller::from_request_parts(parts, app).await?;
         let token = match parts.extensions.get::<Proof>() {
             Some(Proof::Cookie(cookie)) => app.users.form_token(cookie),
             // Without a cookie no other page can send a form in this user's name.
             _ => String::new(),
         };
-        Ok(Self { user, token, is_kept: app.usage.is_some() })
+        Ok(Self { caller, token })
     }
 }
 
@@ -160,7 +163,7 @@ pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
                     }
                 }
                 main id="main" { (main) }
-                @if visitor.is_some_and(|visitor| visitor.is_kept) {
+                @if visitor.is_some_and(|visitor| visitor.app.usage.is_some()) {
                     footer { (say("Requests, and which tables are opened, accepted and used for them, are kept beside the index of this lake; without names.")) }
                 }
             }

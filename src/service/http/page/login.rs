@@ -29,7 +29,6 @@ pub struct Of {
     ended: Option<String>,
 }
 
-/// A token.
 #[derive(Deserialize)]
 pub struct Token {
     secret: String,
@@ -59,13 +58,13 @@ pub async fn page(
     }
 }
 
-fn form(app: &App, told: Option<&str>, next: &str) -> Markup {
+fn form(app: &App, warning: Option<&str>, next: &str) -> Markup {
     whole(
         say("Log in"),
         None,
         &html! {
             h1 { (say("Log in")) }
-            @if let Some(told) = told { p.warn role="alert" { (told) } }
+            @if let Some(warning) = warning { p.warn role="alert" { (warning) } }
             form method="post" action="/login" {
                 @if let Some(next) = own_path(next) { input type="hidden" name="next" value=(text(next)); }
                 label for="secret" { (say("Token")) }

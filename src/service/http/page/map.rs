@@ -1,15 +1,12 @@
 //! The map of the lake, as a drawing that is walked by keys and links, and the same as a table.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::fault::Fault;
 use super::layout::{Visitor, page as whole, phrase, text};
 use crate::messages::{count, fill, say};
-use crate::service::http::app::{App, READ};
+use crate::service::http::app::READ;
 use crate::service::http::endpoint::Query;
 use crate::service::http::lake_map::{LakeMap, LinkKind, MapOf};
 use crate::service::percent::percent_encoded;
@@ -45,17 +42,16 @@ pub struct Of {
     zoom: String,
 }
 
-/// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(of): Query<Of>) -> Result<Markup, Fault> {
+pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> Result<Markup, Fault> {
     let kind = match of.kind.as_str() {
         "join" => Some(LinkKind::Join),
         "union" => Some(LinkKind::Union),
         _ => None,
     };
     let least: f64 = of.least.parse().unwrap_or(0.5);
-    let wanted = MapOf { about: of.about.clone(), table: of.table.clone(), kind, least: Some(least), k: None };
-    let maps = app.maps.clone();
-    let map = app.work(&visitor.user, READ, move |lake, stop| maps.of(lake, stop, &wanted)).await?;
+    let asked = MapOf { about: of.about.clone(), table: of.table.clone(), kind, least: Some(least), k: None };
+    let maps = visitor.app.maps.clone();
+    let map = visitor.work(READ, move |lake, stop| maps.of(lake, stop, &asked)).await?;
     let zoom = of.zoom.parse().ok().filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(ZOOMS[0]);
     Ok(whole(
         say("Map"),

@@ -1,8 +1,6 @@
 //! What is remembered of what was asked for: shown beside the latest answer, taken away, and added.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -12,7 +10,7 @@ use super::fault::Fault;
 use super::layout::{Form, Visitor, text};
 use crate::messages::{demand_line, fill, name, say};
 use crate::service::http::actions;
-use crate::service::http::app::{App, LOOK};
+use crate::service::http::app::LOOK;
 use lakeward::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
@@ -28,7 +26,6 @@ pub struct Forgotten {
     revision: u64,
 }
 
-/// A demand.
 #[derive(Deserialize)]
 pub struct Demanded {
     role: String,
@@ -45,12 +42,12 @@ pub fn memory(forms: &Forms<'_>) -> Markup {
                 ul.chips {
                     li.why { (say("Remembered:")) }
                     @for (place, demand) in session.demands.iter().enumerate() {
-                        @let told = text(&demand_line(demand));
+                        @let line = text(&demand_line(demand));
                         li {
                             form method="post" action={ "/sessions/" (session.id) "/forget" } {
                                 (forms.fields())
                                 input type="hidden" name="demand" value=(place + 1);
-                                span { (told) } button aria-label=(fill("Forget {}", &[&told])) { "×" }
+                                span { (line) } button aria-label=(fill("Forget {}", &[&line])) { "×" }
                             }
                         }
                     }
@@ -125,29 +122,26 @@ fn changed(forms: &Forms<'_>) -> Markup {
 
 /// Forgets something that was asked for.
 pub async fn forget(
-    State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Forgotten>,
 ) -> std::result::Result<Response, Fault> {
     let revision = (id.clone(), Some(of.revision));
-    let changed = app.change(&visitor.user, revision, LOOK, move |_, _, session| actions::forget(session, of.demand));
-    conversation::after(&app, &visitor, &id, changed.await, |(), _| "#memory".into(), "").await
+    let changed = visitor.change(revision, LOOK, move |_, _, session| actions::forget(session, of.demand));
+    conversation::after(&visitor, &id, changed.await, |(), _| "#memory".into(), "").await
 }
 
 /// Remembers a demand.
 pub async fn demand(
-    State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Form(of): Form<Demanded>,
 ) -> std::result::Result<Response, Fault> {
-    remember(&app, &visitor, &id, of.revision, (of.role, of.value), "").await
+    remember(&visitor, &id, of.revision, (of.role, of.value), "").await
 }
 
 /// Remembers what has to be in a respect; `typed` is what was typed for that.
 pub async fn remember(
-    app: &App,
     visitor: &Visitor,
     id: &str,
     revision: u64,
@@ -155,10 +149,10 @@ pub async fn remember(
     typed: &str,
 ) -> std::result::Result<Response, Fault> {
     let of = (id.to_string(), Some(revision));
-    let changed = app.change(&visitor.user, of, LOOK, move |lake, _, session| {
+    let changed = visitor.change(of, LOOK, move |lake, _, session| {
         let demand = lake.demand(role.trim().to_lowercase().as_str(), value.trim(), session.next_turn())?;
         session.demand(demand);
         Ok(())
     });
-    conversation::after(app, visitor, id, changed.await, |(), _| "#memory".into(), typed).await
+    conversation::after(visitor, id, changed.await, |(), _| "#memory".into(), typed).await
 }

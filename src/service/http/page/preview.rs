@@ -1,8 +1,6 @@
 //! What a plan would do, step by step, before it is run; and a step changed.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -12,10 +10,10 @@ use super::conversation::{after, to_place};
 use super::edit::{self, Choices, Sent};
 use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
-use super::layout::{Form, Visitor, grid, page as whole, phrase, text, told};
+use super::layout::{Form, Visitor, grid, marked, page as whole, phrase, text};
 use crate::messages::{count, fill, said, say};
 use crate::service::http::actions::{self, What};
-use crate::service::http::app::{App, LOOK, READ, RUN};
+use crate::service::http::app::{LOOK, READ, RUN};
 use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::query_context;
@@ -53,19 +51,13 @@ struct Previewed {
     refused: Option<String>,
 }
 
-/// The page of an operation.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Query(of): Query<Operation>,
-) -> Result<Markup, Fault> {
+pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Operation>) -> Result<Markup, Fault> {
     let Operation { operation, turn } = of;
     let plan = move |lake: &Lakeward, session: &Session| match operation {
         Some(number) => actions::operation(lake, session, turn, number),
         None => session.plan().ok_or_else(|| Error::Usage("there is no working table to change yet".into())),
     };
-    let found = previewed(&app, &visitor, id, plan).await?;
+    let found = previewed(&visitor, id, plan).await?;
     let latest = found.session.latest().map(|turn| turn.number);
     let stale = turn.filter(|turn| operation.is_some() && latest != Some(*turn)).map(|turn| {
         html! {
@@ -86,7 +78,6 @@ pub async fn page(
 
 /// The page of a plan with a change; of the plan before it, with what was typed, if it cannot be changed so.
 pub async fn edited(
-    State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Form(sent): Form<Vec<(String, String)>>,
@@ -95,7 +86,7 @@ pub async fn edited(
     let changed = move |lake: &Lakeward, _: &Session| {
         actions::plan(lake, &lake.new_session(), What { plan: Some(edit::edited(&fields)?), ..What::default() })
     };
-    let problem = match previewed(&app, &visitor, id.clone(), changed).await {
+    let problem = match previewed(&visitor, id.clone(), changed).await {
         Ok(found) => {
             let title = fill("Changed operation: {}", &[&heading(&found)]);
             return Ok(shown(&visitor, &found, &title, &html! {}, &[]).into_response());
@@ -106,25 +97,24 @@ pub async fn edited(
     let before = move |lake: &Lakeward, _: &Session| {
         actions::plan(lake, &lake.new_session(), What { plan: Some(edit::plan(&fields)?), ..What::default() })
     };
-    let Ok(found) = previewed(&app, &visitor, id, before).await else { return Err(problem.into()) };
-    let told = problem.told();
+    let Ok(found) = previewed(&visitor, id, before).await else { return Err(problem.into()) };
+    let refused = problem.notice();
     let (address, common) = form_of(&visitor, &found);
     let instead = |name: &str| {
-        let typed = told.unknown.as_ref().map_or("", |(typed, _)| typed);
+        let typed = refused.unknown.as_ref().map_or("", |(typed, _)| typed);
         edit::instead(&address, &common, &sent, typed, name)
     };
-    let told = html! { (alert(&told)) (nearest(&told, instead)) };
-    Ok((problem.status, shown(&visitor, &found, say("Not changed: the operation before"), &told, &sent))
+    let alert = html! { (alert(&refused)) (nearest(&refused, instead)) };
+    Ok((problem.status, shown(&visitor, &found, say("Not changed: the operation before"), &alert, &sent))
         .into_response())
 }
 
 async fn previewed(
-    app: &App,
     visitor: &Visitor,
     id: String,
     plan: impl FnOnce(&Lakeward, &Session) -> Outcome<Plan> + Send + 'static,
 ) -> Result<Previewed, Refusal> {
-    let found = app.work(&visitor.user, READ, move |lake, stop| {
+    let found = visitor.work(READ, move |lake, stop| {
         let session = lake.sessions().open(&id)?;
         let plan = plan(lake, &session)?;
         let preview = actions::preview(lake, stop, &session, &plan)?;
@@ -212,7 +202,7 @@ fn form_of(visitor: &Visitor, found: &Previewed) -> (String, Markup) {
     (format!("/sessions/{}/preview", found.session.id), common)
 }
 
-fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup, sent: &Sent) -> Markup {
+fn shown(visitor: &Visitor, found: &Previewed, title: &str, problem: &Markup, sent: &Sent) -> Markup {
     let Previewed { preview, plan, session, fresh, choices, refused } = found;
     let (address, common) = form_of(visitor, found);
     whole(
@@ -221,14 +211,14 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
         &html! {
             p { a href={ "/sessions/" (session.id) } { (say("← Conversation")) } }
             h1 { (title) }
-            (told_first)
+            (problem)
             ol.flow {
                 li { strong { (text(&said(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
-                        (told(&step.does))
+                        (marked(&step.does))
                         @if let Some(rows) = step.rows { " → " strong { (count(rows, "row")) } }
-                        @for fact in &step.facts { p.why { (told(fact)) } }
+                        @for fact in &step.facts { p.why { (marked(fact)) } }
                         @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place, step, choices, sent)) }
                     }
                 }
@@ -236,12 +226,12 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, told_first: &Markup,
             (choices.lists())
             @for warning in &preview.warnings {
                 div.warn {
-                    p { (phrase("Step {}: {}", &[html! { (warning.step) }, told(&warning.text)])) }
+                    p { (phrase("Step {}: {}", &[html! { (warning.step) }, marked(&warning.text)])) }
                     @if let Some(edit) = &warning.remedy { (edit::remedy(&address, &common, edit, &remedied(edit))) }
                 }
             }
             @match refused {
-                Some(reason) => p.warn role="alert" { (told(&capitalised(&said(reason)))) (say(".")) },
+                Some(reason) => p.warn role="alert" { (marked(&capitalised(&said(reason)))) (say(".")) },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait=(say("Running")) {
                     (common)
                     button.main { (fill("Run it: {}, {}", &[&count(preview.rows_out, "row"), &count(preview.columns.len() as u64, "column")])) }
@@ -270,20 +260,19 @@ fn sample(preview: &PlanPreview, fresh: &FreshColumns) -> Markup {
 
 /// Runs the plan; whoever sends it again is led to its result.
 pub async fn run(
-    State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Form(sent): Form<Vec<(String, String)>>,
 ) -> Result<Response, Fault> {
     let revision = sent.iter().find(|(name, _)| name == "revision").and_then(|(_, value)| value.parse().ok());
     let fields = sent.clone();
-    let ran = app.change(&visitor.user, (id.clone(), revision), RUN, move |lake, stop, session| {
+    let ran = visitor.change((id.clone(), revision), RUN, move |lake, stop, session| {
         let what = What { plan: Some(edit::plan(&fields)?), ..What::default() };
         let plan = actions::plan(lake, session, what)?;
         actions::run(lake, stop, session, &plan).map(|_| plan)
     });
     let ran = ran.await;
-    if let (Some(log), Ok((plan, session))) = (&app.usage, &ran) {
+    if let (Some(log), Ok((plan, session))) = (&visitor.app.usage, &ran) {
         let tables = plan.inputs().into_iter().filter_map(|input| match input {
             Input::Table(id) => Some(id.clone()),
             Input::File(_) | Input::Step(_) => None,
@@ -292,7 +281,7 @@ pub async fn run(
     }
     if let (Err(_), Ok(plan)) = (&ran, edit::plan(&sent)) {
         let name = id.clone();
-        let known = app.work(&visitor.user, LOOK, move |lake, _| {
+        let known = visitor.work(LOOK, move |lake, _| {
             let session = lake.sessions().open(&name)?;
             let steps = session.steps.iter().rev();
             Ok(steps.filter(|step| !step.undone && step.plan == plan).map(|step| step.number).next())
@@ -302,5 +291,5 @@ pub async fn run(
         }
     }
     let to = |_: &Plan, session: &Session| format!("?ran={0}#result-{0}", session.steps.len());
-    after(&app, &visitor, &id, ran, to, "").await
+    after(&visitor, &id, ran, to, "").await
 }

@@ -1,8 +1,6 @@
 //! The result of an operation: its first rows, a chart of two of its columns, its files.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -10,7 +8,7 @@ use super::fault::Fault;
 use super::layout::{Visitor, grid, page as whole, text};
 use super::results::downloads;
 use crate::messages::{count, fill, say};
-use crate::service::http::app::{App, READ};
+use crate::service::http::app::READ;
 use crate::service::http::chart::{Chart, ChartKind, MOST_BARS};
 use crate::service::http::endpoint::Query;
 use crate::service::percent::percent_encoded;
@@ -51,22 +49,16 @@ struct Drawn {
     is_largest: bool,
 }
 
-/// The page.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-    Query(of): Query<Of>,
-) -> Result<Markup, Fault> {
-    let wanted = of.clone();
-    let found = app.work(&visitor.user, READ, move |lake, stop| {
+pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Of>) -> Result<Markup, Fault> {
+    let asked = of.clone();
+    let found = visitor.work(READ, move |lake, stop| {
         let (context, store) = (query_context(lake, stop)?, lake.sessions());
         let session = store.open(&id)?;
-        let step = session.step(wanted.step).filter(|step| !step.undone);
-        let step = step.ok_or_else(|| Error::Usage(format!("the conversation has no result {}", wanted.step)))?.clone();
+        let step = session.step(asked.step).filter(|step| !step.undone);
+        let step = step.ok_or_else(|| Error::Usage(format!("the conversation has no result {}", asked.step)))?.clone();
         execution::connect(&context, &store, &session)?;
-        let (columns, rows) = rows(&context, wanted.step, wanted.from)?;
-        let drawn = drawn(&context, &wanted, &columns)?;
+        let (columns, rows) = rows(&context, asked.step, asked.from)?;
+        let drawn = drawn(&context, &asked, &columns)?;
         Ok((session.id, step, columns, rows, drawn))
     });
     let (id, step, columns, rows, drawn) = found.await?;

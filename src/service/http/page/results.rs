@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
 use super::fresh::FreshColumns;
-use super::layout::{grid, phrase, text, told};
+use super::layout::{grid, marked, phrase, text};
 use crate::messages::{count, fill, said, say};
 use lakeward::{LakeContext, Session};
 use lakeward_agent::session::Step;
@@ -131,7 +131,7 @@ fn card(forms: &Forms<'_>, step: &Step, rows: &Result<Option<FirstRows>>) -> Mar
         li id={ "result-" (number) } tabindex="-1" {
             strong { (fill("Result {}", &[&number.to_string()])) } " · " (say(kind(session, step).name()))
             @if step.undone { " " span.badge.no { (say("taken back")) } }
-            p.why { (told(&what_was_done(session, step))) " → " (count(step.rows, "row")) ", " (count(step.columns.len() as u64, "column")) }
+            p.why { (marked(&what_was_done(session, step))) " → " (count(step.rows, "row")) ", " (count(step.columns.len() as u64, "column")) }
             @match forms.done {
                 Done::Ran(ran) if ran == number => p.done role="status" { (say("It was run: this is its result.")) },
                 Done::AlreadyRan(ran) if ran == number => p.done role="status" { (say("It was run already, and not again: this is its result.")) },
@@ -143,7 +143,7 @@ fn card(forms: &Forms<'_>, step: &Step, rows: &Result<Option<FirstRows>>) -> Mar
                 @match rows {
                     Ok(Some(first)) if first.step == number => (sample(first, step.rows)),
                     Err(error) if session.steps.iter().rev().find(|step| !step.undone) == Some(step) => {
-                        p.warn { (phrase("Its rows cannot be read: {}.", &[told(&error.to_string())])) }
+                        p.warn { (phrase("Its rows cannot be read: {}.", &[marked(&error.to_string())])) }
                     },
                     _ => {},
                 }

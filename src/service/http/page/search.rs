@@ -1,17 +1,15 @@
 //! Tables by words, narrowed by what publishers say of them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::extract::State;
 use maud::{Markup, html};
 
 use super::answer::{meter, nothing_found};
 use super::fault::Fault;
-use super::layout::{Visitor, page as whole, phrase, text, told};
+use super::layout::{Visitor, marked, page as whole, phrase, text};
 use crate::messages::{count, fill, name, say};
 use crate::service::http::actions;
-use crate::service::http::app::{App, LOOK};
+use crate::service::http::app::LOOK;
 use crate::service::http::endpoint::Query;
 use crate::service::percent::{percent_decoded, percent_encoded};
 use lakeward::documents::Document;
@@ -33,12 +31,7 @@ const VALUES: usize = 8;
 /// An answer with what its publisher says.
 type Found = (SearchAnswer, Vec<(Role, String)>);
 
-/// The page.
-pub async fn page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Query(fields): Query<Vec<(String, String)>>,
-) -> Result<Markup, Fault> {
+pub async fn page(visitor: Visitor, Query(fields): Query<Vec<(String, String)>>) -> Result<Markup, Fault> {
     let words = fields.iter().find(|(name, _)| name == "q").map(|(_, value)| value.clone()).unwrap_or_default();
     let chosen: Vec<(Role, String)> =
         fields.iter().filter(|(name, _)| name == "f").filter_map(|(_, value)| facet(value)).collect();
@@ -47,21 +40,18 @@ pub async fn page(
     let (asked, query) = (!words.trim().is_empty(), words.clone());
     let found = match asked {
         true => {
-            let (compared, drawn) = (app.compared.clone().filter(|_| chosen.is_empty()), drawn);
-            Some(
-                app.work(&visitor.user, LOOK, move |lake, _| with_facets(lake, &query, compared.map(|b| (b, drawn))))
-                    .await?,
-            )
+            let (compared, drawn) = (visitor.app.compared.clone().filter(|_| chosen.is_empty()), drawn);
+            Some(visitor.work(LOOK, move |lake, _| with_facets(lake, &query, compared.map(|b| (b, drawn)))).await?)
         }
         false => None,
     };
     let from = fields.iter().find(|(name, _)| name == "from").and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
     let all = match asked {
         true => None,
-        false => Some(app.work(&visitor.user, LOOK, move |lake, _| listed(lake.index(), from)).await?),
+        false => Some(visitor.work(LOOK, move |lake, _| listed(lake.index(), from)).await?),
     };
     let seen = format!("{drawn:016x}");
-    if let (Some(log), Some((document, found, rankings))) = (&app.usage, &found) {
+    if let (Some(log), Some((document, found, rankings))) = (&visitor.app.usage, &found) {
         let left = found.iter().filter(|it| has_all(it, &chosen)).take(SHOWN).map(|(answer, _)| answer.table.clone());
         log.show(&seen, &words, left, document.nothing_found, rankings.clone());
     }
@@ -197,7 +187,7 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
 }
 
 fn has_all((_, facets): &Found, chosen: &[(Role, String)]) -> bool {
-    chosen.iter().all(|wanted| facets.contains(wanted))
+    chosen.iter().all(|one| facets.contains(one))
 }
 
 fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, String)], seen: &str) -> Markup {
@@ -220,7 +210,7 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, 
                         code { (text(&answer.table)) }
                         @if let Some(rows) = answer.rows { ", " (count(rows, "row")) } @else { " " (say("(catalogue record)")) }
                     }
-                    p.why { (told(&answer.reason)) }
+                    p.why { (marked(&answer.reason)) }
                 }
             }
         }

@@ -192,8 +192,8 @@ fn check_tables(path: &Path) -> Result<(), String> {
     let mut head = [0; 68];
     let mut file = opened(path)?;
     file.read_exact(&mut head).map_err(|error| format!("damaged workbook: {error}"))?;
-    let told = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    match [44, 62, 64].into_iter().all(|at| told(at) <= MOST_SECTORS) {
+    let sectors = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    match [44, 62, 64].into_iter().all(|at| sectors(at) <= MOST_SECTORS) {
         true => Ok(()),
         false => Err("damaged workbook: tables of more sectors than a workbook has".into()),
     }
@@ -236,7 +236,7 @@ fn records(mut stream: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 struct Spans {
     sheets: HashMap<usize, [u64; 4]>,
     sheet: usize,
-    most_told: u64,
+    most_cells: u64,
 }
 
 impl Spans {
@@ -265,8 +265,8 @@ impl Spans {
                 };
                 // What ends before it begins is taken for as many as there are numbers; columns are counted from the first one of all.
                 let count = |[first, end]: [u64; 2]| if end < first { u64::from(u32::MAX) } else { end - first };
-                let told = if rows[1] == 0 { 0 } else { count(rows).saturating_mul(columns[1]) };
-                self.most_told = self.most_told.max(told);
+                let cells = if rows[1] == 0 { 0 } else { count(rows).saturating_mul(columns[1]) };
+                self.most_cells = self.most_cells.max(cells);
             }
             if CELLS.contains(&kind) && body.len() >= 4 {
                 let (row, column) = (number(0), number(2));
@@ -283,6 +283,6 @@ impl Spans {
 
     fn cells(&self) -> u64 {
         let of = |[top, bottom, left, right]: &[u64; 4]| (bottom - top + 1).saturating_mul(right - left + 1);
-        self.sheets.values().map(of).fold(0, u64::saturating_add).max(self.most_told)
+        self.sheets.values().map(of).fold(0, u64::saturating_add).max(self.most_cells)
     }
 }
