@@ -43,6 +43,8 @@ pub struct Situation<'a> {
     pub wished: Option<RankedOperation>,
     /// Whether nobody could say what is wanted.
     pub unclear: bool,
+    /// Whether what was read of rows and columns is hardly what is meant.
+    pub hardly: bool,
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
     /// The tables to append, best first.
@@ -64,11 +66,16 @@ impl Situation<'_> {
         wished.runnable.is_some() && !(is_another && doubtful)
     }
 
-    /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
+    /// What was read and cannot be carried out, or is hardly what is meant.
+    fn lost(&self) -> Option<&RankedOperation> {
+        self.wished.as_ref().filter(|wished| wished.runnable.is_none() || self.hardly)
+    }
+
+    /// Whether a question has to come first: nobody could say what is wanted, or what was read of it is lost.
     fn asks(&self) -> bool {
         let asked = &self.signals.operation;
         let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
-        self.unclear || (!combines && self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none()))
+        self.unclear || (!combines && self.lost().is_some())
     }
 }
 
@@ -272,15 +279,18 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 }
 
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
-    let lost = situation.wished.as_ref().filter(|wished| wished.runnable.is_none());
-    if let Some(wished) = lost {
+    if let Some(wished) = situation.lost() {
         let lost: Vec<&str> =
             wished.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
         let text = format!("What do you mean? {}", lost.join("; "));
         let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
+        let because = match wished.runnable {
+            None => "nothing of it could be applied",
+            Some(_) => "what was read is hardly what is meant",
+        };
         return RankedOperation {
             question: Some(question),
-            ..proposal(OperationKind::Clarify, vec![met("nothing of it could be applied")], text)
+            ..proposal(OperationKind::Clarify, vec![met(because)], text)
         };
     }
     let Some(question) = &situation.question else {
