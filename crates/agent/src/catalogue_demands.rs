@@ -211,8 +211,7 @@ impl Agent<'_> {
 
     /// Identifies a search and the state of the index.
     fn key_of(&self, query: &RecordQuery<'_>) -> String {
-        let said = (query.texts, query.said, query.earlier);
-        let asked = (said, query.demands, query.exclude, &self.index.manifest().checksum);
+        let asked = (query.texts, query.demands, query.exclude, &self.index.manifest().checksum);
         let bytes = serde_json::to_vec(&asked).unwrap_or_default();
         blake3::hash(&bytes).to_hex()[..32].to_string()
     }

@@ -41,10 +41,10 @@ const FROM: [&str; 16] = [
     "earliest",
 ];
 /// Words that leave the start open.
-const TO: [&str; 14] = [
-    "until", "till", "before", "by", "earlier", "older", "through", "pre", "up", "end", "ends", "ending", "latest",
-    "prior",
-];
+const TO: [&str; 13] =
+    ["until", "till", "before", "by", "earlier", "older", "pre", "up", "end", "ends", "ending", "latest", "prior"];
+/// Words before a single year that make it an end.
+const OPENING: [&str; 6] = ["up", "until", "till", "since", "after", "before"];
 /// Words that say where data begins, so that an end beside them is not its end (`start no later than 1975`).
 const STARTS: [&str; 6] = ["start", "starts", "starting", "begin", "begins", "beginning"];
 /// Words that turn what others say.
@@ -283,7 +283,14 @@ fn are_stated(text: &str, demand: &Demand, years: RequestedYears, read: &[Demand
     match years {
         RequestedYears::StartsIn(_) => says(if says(&TURNING) { &TO } else { &FROM }),
         RequestedYears::EndsIn(_) => !says(&STARTS) && says(if says(&TURNING) { &FROM } else { &TO }),
-        _ => true,
+        // Both ends are named, and a single year is none.
+        RequestedYears::Cover { from, to } | RequestedYears::Exactly { from, to } => {
+            let is_decade = to == from + 9 && text.contains(&format!("{from}s"));
+            let at = words.iter().position(|word| *word == from.to_string()).unwrap_or(0);
+            let before = &words[at.saturating_sub(4)..at];
+            let is_open = from == to && before.iter().any(|word| OPENING.contains(&word.as_str()));
+            named.contains(&from) && (named.contains(&to) || is_decade) && !is_open
+        }
     }
 }
 
@@ -351,6 +358,8 @@ mod tests {
             ("2018, 2019 or 2020", Cover { from: 2018, to: 2020 }, true),
             ("the last five years", Cover { from: 2017, to: 2021 }, false),
             ("from 1 March 2004", StartsIn(2004), false),
+            ("up to and including 1995", Cover { from: 1995, to: 1995 }, false),
+            ("no later than 1965", Cover { from: 1960, to: 1965 }, false),
             ("since 1990, no wait, earlier", StartsIn(1990), false),
             ("the last years, say from 2020", Cover { from: 2017, to: 2021 }, false),
             ("published lately? I mean since 2015", StartsIn(2015), false),
