@@ -172,12 +172,12 @@ impl Agent<'_> {
     }
 
     /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where
-    /// nothing is wanted. `said` are the turns that say it, `others` texts that are searched for besides.
+    /// nothing is wanted. `said` are the turns that say it, `earlier` what else was said, `others` texts that are searched for besides.
     pub(super) fn records(
         &self,
         session: &Session,
         (demands, hidden): (&[Demand], &[String]),
-        said: &[String],
+        (said, earlier): (&[String], &[String]),
         others: &[(String, f64)],
     ) -> Result<Option<RecordsFound>> {
         let states = demands.iter().any(|demand| demand.hard && demand.role != Role::Period);
@@ -192,6 +192,7 @@ impl Agent<'_> {
         let query = RecordQuery {
             texts: &texts,
             said,
+            earlier,
             demands,
             k: DEPTH,
             exclude: &exclude,

@@ -67,11 +67,16 @@ impl Agent<'_> {
             Some(found) => found.texts(&reading.words, self.config.llm.weight_of_plans(), &self.ranking.turn),
             None => vec![(reading.words.clone(), 1.0)],
         };
-        let said = session.said_of_demands(&reading.signals, &reading.request.text);
+        let (mut said, mut earlier) = session.said_of_demands(&reading.signals, &reading.request.text);
+        for choice in &session.rejected {
+            let Some(table) = self.index.get(&choice.table)? else { continue };
+            let title = self.index.dataset(table)?.title();
+            said.iter_mut().chain(&mut earlier).for_each(|text| leave_out(text, &title));
+        }
         let records = self.records(
             session,
             (&reading.signals.demands, &reading.hidden),
-            &said,
+            (&said, &earlier),
             texts.get(1..).unwrap_or_default(),
         )?;
         let mut proposed: Vec<TableRef> = by_loop.as_ref().map(|found| self.proposed(found)).unwrap_or_default();
@@ -96,5 +101,12 @@ impl Agent<'_> {
         let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
         let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Role::Grain))?;
         Ok(Found { texts, table, grains, records, tasks, by_loop })
+    }
+}
+
+/// Takes a title out of a text that says it: what was turned down by its title is not looked for by the title's words.
+fn leave_out(text: &mut String, title: &str) {
+    if let Some(at) = text.to_ascii_lowercase().find(&title.to_ascii_lowercase()).filter(|_| !title.is_empty()) {
+        text.replace_range(at..at + title.len(), " ");
     }
 }

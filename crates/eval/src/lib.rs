@@ -15,6 +15,7 @@ pub mod extraction;
 pub mod feedback;
 pub mod form;
 pub mod labels;
+pub mod interec;
 pub mod lakeward_system;
 pub mod late;
 pub mod layout;

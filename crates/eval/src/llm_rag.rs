@@ -1,10 +1,10 @@
 //! A language model with retrieval, as a baseline of conversations: BM25 over all turns proposes records, and a model that is shown the
 //! turns and what the records say puts them in order. Nothing of Lakeward's reading, memory or ranking is in it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::benchmark::BenchQuery;
 use super::layout::lines::read_json;
@@ -14,7 +14,7 @@ use super::variant::work::Work;
 use lakeward_core::error::Result;
 use lakeward_models::llm::listwise::{Entry, Listed};
 use lakeward_models::llm::quote::clean;
-use lakeward_models::llm::{LanguageModel, PromptUse};
+use lakeward_models::llm::{LanguageModel, PromptUse, Spent};
 
 /// Its name.
 pub const NAME: &str = "llm-rag";
@@ -25,38 +25,82 @@ const TEXT: usize = 500;
 /// Characters of a turn.
 const TURN: usize = 1_500;
 
+/// The records of a benchmark, each with its fields as text.
+pub struct Records(BTreeMap<String, BTreeMap<String, String>>);
+
+impl Records {
+    /// Those of `corpus`.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn read(corpus: &Path) -> Result<Self> {
+        let mut records = BTreeMap::new();
+        read_json(corpus, |_, record: Map<String, Value>| {
+            if let Some(id) = record.get("id").and_then(Value::as_str) {
+                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                let fields = record.iter().filter(|(field, _)| *field != "id");
+                records.insert(id.to_string(), fields.map(|(field, value)| (field.clone(), text(value))).collect());
+            }
+            Ok(())
+        })?;
+        Ok(Self(records))
+    }
+
+    /// Each record by its id.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &BTreeMap<String, String>)> {
+        self.0.iter()
+    }
+
+    /// What a field of a record says.
+    pub(super) fn field(&self, id: &str, field: &str) -> Option<&str> {
+        self.0.get(id)?.get(field).map(String::as_str)
+    }
+
+    /// The title of a record, quoted.
+    pub(super) fn title(&self, id: &str) -> String {
+        clean(self.field(id, "title").unwrap_or_default(), TITLE)
+    }
+
+    /// Title and other fields of a record, quoted; nothing of one that there is not.
+    pub(super) fn card(&self, id: &str) -> Value {
+        let Some(fields) = self.0.get(id) else { return json!({}) };
+        let others = fields.iter().filter(|(field, _)| *field != "title");
+        let others: Vec<String> = others.map(|(field, text)| format!("{field}: {text}")).collect();
+        json!({"title": self.title(id), "description": clean(&others.join("; "), TEXT)})
+    }
+}
+
+/// What the user said, turn by turn, quoted.
+pub(super) fn turns_of(query: &BenchQuery) -> Vec<String> {
+    query.text.iter().chain(&query.turns).map(|turn| clean(turn, TURN)).collect()
+}
+
+/// What a model spent on an answer.
+pub(super) fn work_of(spent: &Spent, partial: bool) -> Work {
+    Work {
+        iterations: 1,
+        tool_calls: 1,
+        model_calls: spent.calls as u32,
+        tokens: spent.usage.tokens(),
+        estimated: spent.estimated,
+        schema_failures: spent.refused as u32,
+        partial,
+        provenance_complete: true,
+        ..Work::default()
+    }
+}
+
 /// BM25 with a model behind it.
 pub struct LlmRag<'a> {
     bm25: Box<dyn System + 'a>,
-    records: HashMap<String, Value>,
+    records: Records,
     model: VariantModel<'a>,
 }
 
 impl<'a> LlmRag<'a> {
-    /// `model` behind `bm25`, both over the records of `corpus`.
-    ///
-    /// # Errors
-    /// Those of reading `corpus`.
-    pub fn new(bm25: Box<dyn System + 'a>, corpus: &Path, model: VariantModel<'a>) -> Result<Self> {
-        let mut records = HashMap::new();
-        read_json(corpus, |_, record: Value| {
-            if let Some(id) = record.get("id").and_then(Value::as_str) {
-                let title = record.get("title").and_then(Value::as_str).unwrap_or_default();
-                let others: Vec<String> = record
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .filter(|(field, _)| !matches!(field.as_str(), "id" | "title"))
-                    .map(|(field, value)| {
-                        format!("{field}: {}", value.as_str().map_or(value.to_string(), str::to_string))
-                    })
-                    .collect();
-                let card = json!({"title": clean(title, TITLE), "description": clean(&others.join("; "), TEXT)});
-                records.insert(id.to_string(), card);
-            }
-            Ok(())
-        })?;
-        Ok(Self { bm25, records, model })
+    /// `model` behind `bm25`, both over `records`.
+    pub fn new(bm25: Box<dyn System + 'a>, records: Records, model: VariantModel<'a>) -> Self {
+        Self { bm25, records, model }
     }
 }
 
@@ -72,7 +116,7 @@ impl System for LlmRag<'_> {
     /// Where the model has no answer there is none: it scores 0, and [`Work::partial`] counts it.
     fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
         let proposed = self.bm25.rank(query, PROPOSED)?;
-        let turns: Vec<String> = query.text.iter().chain(&query.turns).map(|turn| clean(turn, TURN)).collect();
+        let turns = turns_of(query);
         let Some((request, earlier)) = turns.split_last() else { return Ok((Vec::new(), None)) };
         let values = [
             ("earlier", json!(earlier)),
@@ -83,7 +127,7 @@ impl System for LlmRag<'_> {
             ("table", Value::Null),
         ];
         let card = |id: &str, place: usize| {
-            let mut card = self.records.get(&proposed[place].id).cloned().unwrap_or_else(|| json!({}));
+            let mut card = self.records.card(&proposed[place].id);
             card["id"] = json!(id);
             card
         };
@@ -91,18 +135,7 @@ impl System for LlmRag<'_> {
         let VariantModel { access, limits, .. } = self.model;
         let model = LanguageModel::new(access.chat, access.prompts, limits, access.cache);
         let order = Listed::of(request, proposed.len()).order(&model, PromptUse::Rerank, &values, &cards);
-        let spent = model.spent();
-        let work = Work {
-            iterations: 1,
-            tool_calls: 1,
-            model_calls: spent.calls as u32,
-            tokens: spent.usage.tokens(),
-            estimated: spent.estimated,
-            schema_failures: spent.refused as u32,
-            partial: order.is_err(),
-            provenance_complete: true,
-            ..Work::default()
-        };
+        let work = work_of(&model.spent(), order.is_err());
         let places = order.map(|order| order.places).unwrap_or_default();
         let ranked = places
             .into_iter()
@@ -118,7 +151,7 @@ impl System for LlmRag<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
@@ -128,33 +161,32 @@ mod tests {
     use lakeward_models::llm::config::{LlmConfig, Share};
     use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Prompts};
 
-    /// Puts the record first whose description it looks for; without one it fails.
-    struct Looking(&'static str);
+    /// Answers a question by what is in it; fails where that is nothing.
+    struct Answering<F>(F);
 
-    impl Chat for Looking {
+    impl<F: Fn(&str) -> Option<Value> + Send + Sync> Chat for Answering<F> {
         fn id(&self) -> &str {
-            "looking@test"
+            "answering@test"
         }
 
         fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
-            let shown = &call.messages.last().expect("a message").content;
+            let shown = call.messages.iter().map(|message| message.content.as_str()).collect::<String>();
             assert!(shown.contains("rain in town"), "the turn before: {shown}");
-            let start = shown.find("candidates: ").expect("candidates") + "candidates: ".len();
-            let cards: Vec<Value> =
-                serde_json::Deserializer::from_str(&shown[start..]).into_iter().next().expect("a list").expect("JSON");
-            let found =
-                cards.iter().find(|card| !self.0.is_empty() && card["description"].to_string().contains(self.0));
-            let found = found.ok_or_else(|| ChatFailure::new(FailureKind::ServerError, "down"))?;
-            Ok(ChatAnswer { text: json!({"ranking": [found["id"]]}).to_string(), usage: None })
+            let answer = (self.0)(&shown).ok_or_else(|| ChatFailure::new(FailureKind::ServerError, "down"))?;
+            Ok(ChatAnswer { text: answer.to_string(), usage: None })
         }
     }
 
-    #[test]
-    fn the_model_orders_what_words_propose() {
+    /// What a system makes of a conversation of two turns about records of such texts, with a model that answers so.
+    pub fn answered(
+        texts: &[(&str, &str)],
+        answer: impl Fn(&str) -> Option<Value> + Send + Sync,
+        system: impl for<'c> Fn(Box<dyn System + 'c>, Records, VariantModel<'c>) -> Box<dyn System + 'c>,
+    ) -> (Vec<String>, Work) {
         let folder = tempfile::tempdir().expect("a folder");
         let corpus = folder.path().join("corpus.jsonl");
-        let line = |id: &str, text: &str| json!({"id": id, "title": "Rain in town", "text": text}).to_string();
-        std::fs::write(&corpus, [line("a", "hourly"), line("b", "daily")].join("\n")).expect("a file");
+        let line = |(id, text): &(&str, &str)| json!({"id": id, "title": "Rain in town", "text": text}).to_string();
+        std::fs::write(&corpus, texts.iter().map(line).collect::<Vec<_>>().join("\n")).expect("a file");
         let query = BenchQuery {
             id: "q".into(),
             task: Task::Dialogue,
@@ -166,20 +198,32 @@ mod tests {
             turns: vec!["rain in town".into(), "by the day".into()],
             exclude_paper: None,
         };
-        let ranked = |chat: &Looking| {
-            let documents = Documents { lake: None, corpus: Some(corpus.clone()) };
-            let bm25 = Box::new(BaselineSystem::build(BaselineKind::Bm25, &documents).expect("a system"));
-            let access = ModelAccess { chat, prompts: Prompts::shipped(), cache: None };
-            let model =
-                VariantModel { access, limits: LlmConfig::default().limits(), share: Share::Values, ranking: 1.0 };
-            let system = LlmRag::new(bm25, &corpus, model).expect("a system");
-            let (ranked, work) = system.rank_with_work(&query, 10).expect("a ranking");
-            (ranked.into_iter().map(|it| it.id).collect::<Vec<_>>(), work.expect("work"))
+        let documents = Documents { lake: None, corpus: Some(corpus.clone()) };
+        let bm25 = Box::new(BaselineSystem::build(BaselineKind::Bm25, &documents).expect("a system"));
+        let chat = Answering(answer);
+        let access = ModelAccess { chat: &chat, prompts: Prompts::shipped(), cache: None };
+        let limits = LlmConfig::default().limits();
+        let model = VariantModel { access, limits, share: Share::Values, ranking: 1.0 };
+        let system = system(bm25, Records::read(&corpus).expect("records"), model);
+        let (ranked, work) = system.rank_with_work(&query, 10).expect("a ranking");
+        (ranked.into_iter().map(|it| it.id).collect(), work.expect("work"))
+    }
+
+    #[test]
+    fn the_model_orders_what_words_propose() {
+        let texts = [("a", "hourly"), ("b", "daily")];
+        let looks_for_daily = |shown: &str| {
+            let cards = &shown[shown.find("candidates: ").expect("candidates") + "candidates: ".len()..];
+            let cards: Value = serde_json::Deserializer::from_str(cards).into_iter().next()?.ok()?;
+            let found = cards.as_array()?.iter().find(|card| card["description"].to_string().contains("daily"))?;
+            Some(json!({"ranking": [found["id"]]}))
         };
-        let (ids, work) = ranked(&Looking("daily"));
+        let (ids, work) =
+            answered(&texts, looks_for_daily, |bm25, records, model| Box::new(LlmRag::new(bm25, records, model)));
         assert_eq!((ids, work.partial), (vec!["b".to_string(), "a".to_string()], false));
         assert!(work.model_calls > 0 && work.tokens > 0);
-        let (ids, work) = ranked(&Looking(""));
+        let (ids, work) =
+            answered(&texts, |_| None, |bm25, records, model| Box::new(LlmRag::new(bm25, records, model)));
         assert!(ids.is_empty() && work.partial);
     }
 }

@@ -9,9 +9,10 @@ use std::time::Instant;
 use super::baseline::{BaselineKind, BaselineSystem, Documents};
 use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
+use super::interec::{self, InteRec};
 use super::lakeward_system::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::late::{LateOrder, LateSystem};
-use super::llm_rag::{self, LlmRag};
+use super::llm_rag::{self, LlmRag, Records};
 use super::system::{Ranked, System};
 use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
@@ -148,7 +149,7 @@ impl<'a> Systems<'a> {
     }
 
     fn check(&self, name: &str, ablations: &[String]) -> Result<()> {
-        let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS, llm_rag::NAME];
+        let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS, llm_rag::NAME, interec::NAME];
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
         known.extend(Variant::ALL.iter().map(|variant| variant.name()));
         known.extend(LateOrder::ALL.iter().map(|order| order.name()));
@@ -193,13 +194,18 @@ impl<'a> Systems<'a> {
             let Made { system, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
             return Ok(Made { system: Box::new(LastTurn(system)), index_ms, problems });
         }
-        if name == llm_rag::NAME {
+        if name == llm_rag::NAME || name == interec::NAME {
             let (Some(corpus), Some(model)) = (&self.corpus, self.model) else {
-                let what = "`llm-rag` needs `--llm` with a model, and a benchmark of records: `corpus.jsonl`";
-                return Err(Error::Usage(what.into()));
+                let what = format!("`{name}` needs `--llm` with a model, and a benchmark of records: `corpus.jsonl`");
+                return Err(Error::Usage(what));
             };
-            let Made { system, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
-            return Ok(Made { system: Box::new(LlmRag::new(system, corpus, model)?), index_ms, problems });
+            let Made { system: bm25, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
+            let records = Records::read(corpus)?;
+            let system: Box<dyn System + 'a> = match name == interec::NAME {
+                true => Box::new(InteRec::new(bm25, records, model)),
+                false => Box::new(LlmRag::new(bm25, records, model)),
+            };
+            return Ok(Made { system, index_ms, problems });
         }
         if let Some(variant) = Variant::named(name) {
             return self.variant(variant, None, monitor);

@@ -4,14 +4,17 @@
 //! only while fewer than asked were found; so relaxation is stepwise. What was read from words may be misread, so it weighs; each answer
 //! names what it violates. Inside a stage, after ScienceDB AI (Long et al., 2026), in two steps:
 //!
-//! s(d)  = text(d) / max text + said(d) / max said + .2 · cos(request, title) + Σ stated .7 · m + Σ inferred .4 · m + Σ violated filters m
-//! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75), said = BM25(everything) of the turns, whatever was read of them
+//! s(d) = 80 · words(d)^1.5 + 10 · cos(request, about) + Σ stated .7 · m + Σ inferred .4 · m + Σ violated filters m
+//! words(d) = Σ weight(w) · BM25(w, d) / Σ weight(w) · its limit, over the words of what was said that any record has
 //!
-//! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
-//! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
-//! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
-//! filter, not filtered after, so none is lost. Weights have wide plateaus: stated .6–1, inferred .2–.8, title 1–4, meaning .15–.3. Where records
-//! have vectors of what they are about, the cosine is theirs and weighs 10 (7–14) and said 4 (2–6).
+//! with m the share of a demand that is met; then the best by s get .5 · MaxSim(request, title) ([`super::late`]) and .32 · what they say side
+//! by side as it was said ([`neighbours`]), and are put in order. Words are counted as a share of all that was said and not of the best
+//! record's: a piece of a record's own text is found by its words, and what is said in other words, of which no record has many, by its
+//! meaning. A word of an earlier topic, or of a turn that changed nothing, weighs .7. A cosine is at most 1 and at least -1, so most records
+//! are out of the first before theirs is looked at, and nothing is lost by leaving them out; where still many are left, words propose a
+//! thousand and vectors a hundred. Words are counted inside the filter, not filtered after, so none is lost. Weights have wide plateaus:
+//! stated .6–1.4, inferred .2–.8, words 70–130, neighbours .2–.5, earlier .5–1, the cosine 7–14 (eval/dialogues.md). Where records have no
+//! vectors of what they are about, the cosine is that of the title and weighs .2, words 8.
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -21,7 +24,7 @@ use super::late::{self, LateQuery};
 use super::text_search::text_encoder;
 use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{lower_words, on_one_line};
@@ -32,9 +35,11 @@ use lakeward_index::{LakeIndex, TableRef, TableSet};
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
 mod checks;
+mod neighbours;
 mod stages;
 
 use checks::Check;
+use neighbours::Neighbours;
 use stages::Stages;
 
 pub use checks::{DemandCheck, DemandState};
@@ -48,9 +53,12 @@ const EXACT_RECORDS: usize = 65_536;
 /// Records that words and demands propose of a stage, and vectors of all stages.
 const PROPOSED_BY_WORDS: usize = 1000;
 const PROPOSED_BY_VECTORS: usize = 100;
-/// A word that more than one of so many records say is not looked for where nothing was read of it.
-const COMMON: usize = 5;
-/// Words of the request that enter its vector, or are looked for as they were said.
+/// A word that more than one of so many records say is not looked for, where there are more than the first thousand.
+const COMMON: usize = 2;
+const FEW: usize = 1000;
+/// The limit of BM25 for one word, of its idf: k₁ + 1.
+const LIMIT: f32 = 2.2;
+/// Words of the request that enter its vector, or are looked for: of what is said now, and of all.
 const MOST_WORDS: usize = 64;
 
 /// How the records that are ranked are found.
@@ -68,10 +76,12 @@ pub enum Route {
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordQuery<'a> {
-    /// Words to search by, each text with its weight; none where only demands were made.
+    /// What was read to search by, each text with its weight; none where only demands were made.
     pub texts: &'a [(String, f64)],
     /// What was said of what is looked for, turn by turn: whole sentences for the model that reads such; `texts` where there is none.
     pub said: &'a [String],
+    /// What else was said in the conversation; its words count less.
+    pub earlier: &'a [String],
     /// What must or should be met; the first 64.
     pub demands: &'a [Demand],
     /// Answers wanted.
@@ -89,7 +99,7 @@ pub struct RecordQuery<'a> {
 /// What a record was ranked by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreParts {
-    /// Words, as a share of the most that any record looked at has, 0..=1.
+    /// The share of the words of what was said that it says, by how rare they are, 0..=1.
     pub words: f64,
     /// Cosine of request and title.
     pub meaning: f64,
@@ -98,6 +108,9 @@ pub struct ScoreParts {
     /// Late interaction with the title, 0..=1; none for a record that did not come so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<f64>,
+    /// What it says side by side as it was said, 0 and above; none for a record that did not come so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<f64>,
 }
 
 /// A record or table that meets what was demanded, or the most of it.
@@ -188,8 +201,9 @@ impl Ranking<'_> {
         let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
         let request = self.vector()?;
         let of_texts = request.as_ref().is_some_and(|request| request.of_texts);
-        let (words, weight) = self.words(reached, if of_texts { weights.said_about } else { weights.said })?;
-        let before_meaning = |place: usize| weight * words[place] + self.stages.wishes(place);
+        let words = self.words(reached)?;
+        let weight = if of_texts { weights.words_about } else { weights.words };
+        let before_meaning = |place: usize| weight * words[place] * words[place].sqrt() + self.stages.wishes(place);
         let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
         let cosines = self.cosines(&candidates, request.as_ref())?;
         let meaning = request.as_ref().map_or(0.0, |request| request.weight(weights));
@@ -200,6 +214,7 @@ impl Ranking<'_> {
                 meaning: f64::from(cosine),
                 wishes: f64::from(self.stages.wishes(place)),
                 late: None,
+                neighbours: None,
             };
             let score = f64::from(before_meaning(place) + meaning * cosine);
             if let Some(stage) = by_stage.get_mut(self.stages.violated(place)) {
@@ -208,16 +223,22 @@ impl Ranking<'_> {
         }
         let vectors = late::token_vectors(self.index, self.embedder, &self.query.weights.late)?;
         let mut late = LateQuery::new(vectors.as_ref(), &text)?;
+        let (said, earlier) = (self.query.said.iter(), self.query.earlier.iter());
+        let neighbours = match self.query.said {
+            [] => Neighbours::of(self.query.texts.iter().map(|(text, _)| text.as_str())),
+            _ => Neighbours::of(said.chain(earlier).map(String::as_str)),
+        };
         let mut ranked: Vec<Ranked> = Vec::new();
         for mut stage in by_stage {
             if ranked.len() >= self.query.k {
                 break;
             }
             best(&mut stage, self.reranked());
-            for one in &mut stage {
+            let tables: Vec<TableRef> = stage.iter().map(|one| one.table).collect();
+            for (one, shared) in stage.iter_mut().zip(neighbours.scores(self.index, &tables)?) {
                 let said = late.score_title(one.table)?;
-                one.parts.late = Some(said);
-                one.score += weights.late * said;
+                (one.parts.late, one.parts.neighbours) = (Some(said), Some(shared));
+                one.score += weights.late * said + f64::from(weight * weights.neighbours) * shared;
             }
             stage.sort_by(order);
             ranked.append(&mut stage);
@@ -231,43 +252,40 @@ impl Ranking<'_> {
         RERANKED.max(self.query.k)
     }
 
-    /// What words score of each of `reached`, by place, 0..=1, and how much that weighs: those of what was read, and those of the turns,
-    /// whatever was read of them, each as a share of the most that any record has.
-    fn words(&self, reached: &TableSet, said_weight: f32) -> Result<(Vec<f32>, f32)> {
+    /// The share of the words of what was said that each of `reached` says, by place, 0..=1.
+    fn words(&self, reached: &TableSet) -> Result<Vec<f32>> {
         let weights = &self.query.weights.records;
-        let said = self.said_words()?;
-        let said: Vec<(&str, f32)> = said.iter().map(|word| (word.as_str(), 1.0)).collect();
-        let read: Vec<(&str, f32)> =
-            self.query.texts.iter().map(|(text, weight)| (text.as_str(), *weight as f32)).collect();
-        let title = WordScore {
-            boosts: Boosts::only(&[LexicalField::Title]),
-            length: weights.title_length,
-            weight: weights.title,
-        };
+        let words = self.said_words()?;
+        let rarest = (2.0 * (self.index.len() as f32 + 1.0)).ln();
+        let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * LIMIT).sum();
+        let texts: Vec<(&str, f32)> = words.iter().map(|(word, weight, _)| (word.as_str(), *weight)).collect();
         let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 };
-        let sums = [WordSum { texts: &read, ways: &[title, whole] }, WordSum { texts: &said, ways: &[whole] }];
-        let scores = self.index.lexical().scores_among(&sums, reached)?;
-        let most = |scores: &[f32]| {
-            let most = scores.iter().copied().fold(0.0, f32::max);
-            if most > 0.0 { most } else { f32::INFINITY }
-        };
-        let [mut words, said]: [Vec<f32>; 2] = scores.try_into().map_err(|_| Error::Internal("two sums".into()))?;
-        let (most_read, most_said) = (most(&words), most(&said));
-        let all = 1.0 + said_weight;
-        words.iter_mut().zip(said).for_each(|(word, said)| {
-            *word = (*word / most_read + said_weight * said / most_said) / all;
-        });
-        Ok((words, all))
+        let mut sums = self.index.lexical().scores_among(&[WordSum { texts: &texts, ways: &[whole] }], reached)?;
+        let mut scores = sums.pop().unwrap_or_default();
+        if limit > 0.0 {
+            scores.iter_mut().for_each(|score| *score = (*score / limit).min(1.0));
+        }
+        Ok(scores)
     }
 
-    /// The words of the turns that say what is looked for, without what is refused and without what many records say.
-    fn said_words(&self) -> Result<Vec<String>> {
-        let avoided = self.query.demands.iter().filter(|demand| demand.avoid);
+    /// The words of what was said, with their weights and rarities, without what is refused, what no record says and what many say.
+    fn said_words(&self) -> Result<Vec<(String, f32, f32)>> {
+        let RecordQuery { texts, said, earlier, demands, .. } = *self.query;
+        let avoided = demands.iter().filter(|demand| demand.avoid);
         let refused: Vec<String> = avoided.flat_map(|demand| lower_words(&demand.said)).collect();
-        let mut words = self.index.lexical().informative_words(&self.query.said.join(" "), MOST_WORDS)?;
-        let many = (self.index.len() / COMMON).max(1) as u64;
-        words.retain(|(word, rarity)| rarity.tables <= many && !lower_words(word).any(|word| refused.contains(&word)));
-        Ok(words.into_iter().map(|(word, _)| word).collect())
+        let (read, others): (Vec<_>, Vec<_>) = texts.iter().partition(|(_, weight)| *weight >= 1.0);
+        let text_of = |(text, _): &&(String, f64)| text.clone();
+        let now: Vec<String> = said.iter().cloned().chain(read.iter().map(text_of)).collect();
+        let all: Vec<String> = now.iter().chain(earlier).cloned().chain(others.iter().map(text_of)).collect();
+        let lexical = self.index.lexical();
+        let now = lexical.informative_words(&now.join(" \n"), MOST_WORDS)?.len();
+        let weight = |at: usize| if at < now { 1.0 } else { self.query.weights.records.earlier };
+        let many = (self.index.len() / COMMON).max(FEW) as u64;
+        let words = lexical.informative_words(&all.join(" \n"), 2 * MOST_WORDS)?.into_iter().enumerate();
+        let words = words.map(|(at, (word, rarity))| (word, weight(at), rarity));
+        let is_sought = |word: &str| !lower_words(word).any(|word| refused.contains(&word));
+        let words = words.filter(|(word, _, rarity)| (1..=many).contains(&rarity.tables) && is_sought(word));
+        Ok(words.map(|(word, weight, rarity)| (word, weight, rarity.rarity as f32)).collect())
     }
 
     /// The vector of the request: of what was said where records have vectors of what they are about, else of all texts with rare words

@@ -179,6 +179,10 @@ impl RankingWeights {
         if let Some(fit) = value.get_mut("fit").filter(|fit| fit.get("few_rows").is_some()) {
             *fit = serde_json::to_value(Self::shipped().fit)?;
         }
+        // Before words of records were counted as a share of all that was said.
+        if let Some(records) = value.get_mut("records").filter(|records| records.get("title").is_some()) {
+            *records = serde_json::to_value(Self::shipped().records)?;
+        }
         if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
             // What a request was compared with before it was compared with the world belongs to other weights.
             let before = |calibration: &&mut Value| calibration.get("world").is_none();
@@ -283,11 +287,11 @@ mod tests {
         older["version"] = 2.into();
         older.as_object_mut().unwrap().remove("columns");
         older["records"].as_object_mut().unwrap().remove("stated_demand");
-        older["records"]["title"] = 3.0.into();
+        older["records"]["late"] = 3.0.into();
         older["calibration"] = serde_json::json!({"about": 6.4, "ahead": 3.5, "behind": 50.0, "offset": 3.6});
         std::fs::write(&path, older.to_string()).unwrap();
         let (read, shipped) = (RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
-        let records = RecordWeights { title: 3.0, ..shipped.records };
+        let records = RecordWeights { late: 3.0, ..shipped.records };
         assert_eq!(read, RankingWeights { records, ..shipped.clone() });
         older["version"] = VERSION.into();
         std::fs::write(&path, older.to_string()).unwrap();

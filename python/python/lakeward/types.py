@@ -521,13 +521,15 @@ class IntentionFit:
 class ScoreParts:
     """What a record was ranked by."""
     words: float
-    """Words, as a share of the most that any record looked at has, 0..=1."""
+    """The share of the words of what was said that it says, by how rare they are, 0..=1."""
     meaning: float
     """Cosine of request and title."""
     wishes: float
     """What soft demands give, and violated ones that are partly met."""
     late: float | None = None
     """Late interaction with the title, 0..=1; none for a record that did not come so far."""
+    neighbours: float | None = None
+    """What it says side by side as it was said, 0 and above; none for a record that did not come so far."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

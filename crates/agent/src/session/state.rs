@@ -228,9 +228,9 @@ impl Session {
         before.plan()
     }
 
-    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last. Turns that changed
-    /// nothing of it say nothing of it.
-    pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> Vec<String> {
+    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last; and what else was
+    /// said: before it, and in turns that changed nothing. Turns that only ask about answers or choose among them are in neither.
+    pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
         let before = self.turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
         let all: Vec<(&Signals, &str, usize)> = before.chain([(signals, text, self.next_turn())]).collect();
         // What may begin anew and leaves earlier demands in force does not.
@@ -238,7 +238,7 @@ impl Session {
             signals.acts.contains(&Act::New) && signals.demands.iter().all(|demand| demand.turn >= *turn)
         };
         let begun = all.iter().rposition(begins).unwrap_or(0);
-        let changes = |at: &usize| *at == begun || all[*at].0.demands != all[*at - 1].0.demands;
+        let is_said = |at: usize| at == begun || (at > begun && all[at].0.demands != all[at - 1].0.demands);
         // Without the values that a turn wanted and that are no longer wanted.
         let about = |demand: &Demand| matches!(demand.role, Role::Topic | Role::Subject | Role::Column);
         let is_in_force = |said: &Demand| {
@@ -250,7 +250,14 @@ impl Session {
             let gone = said.filter(|demand| !about(demand) && !demand.said.is_empty() && !is_in_force(demand));
             gone.fold(text.to_string(), |text, demand| text.replace(&demand.said, " "))
         };
-        (begun..all.len()).filter(changes).map(without_gone).collect()
+        let wants = |at: usize| {
+            use Act::{Correct, New, Refine, Reject, Retract, Unclear};
+            let wants = |act: &Act| matches!(act, Refine | Correct | Retract | New | Reject | Unclear);
+            all[at].0.acts.iter().any(wants) && !self.turns.get(at).is_some_and(|turn| turn.requested().is_some())
+        };
+        let (said, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|at| is_said(*at));
+        let texts = |turns: Vec<usize>| turns.into_iter().map(without_gone).collect();
+        (texts(said), texts(others.into_iter().filter(|at| wants(*at)).collect()))
     }
 
     /// How a table is made: the plan of the step that made it, else the table as it is.

@@ -195,13 +195,14 @@ fn banks(options: &SimulationOptions) -> Result<Vec<&'static str>> {
 }
 
 impl Dialogue {
-    /// The dialogue as a line of `queries.jsonl`: the user's texts, independent of the results, with the gold of every turn.
+    /// The dialogue as a line of `queries.jsonl`: the user's texts, with the gold of every turn. He says nothing of results that he does not see:
+    /// "none of these" would hide his record from whoever has just shown it.
     pub fn line(&self) -> Value {
         let mut random = SplitMix(self.seed);
         let bank = phrases::named(self.bank);
         let turns: Vec<Value> = (0..self.script.turns.len())
             .map(|turn| {
-                let text = words::utterance(bank, &self.script, turn, words::Mood::of_turn(turn), &mut random);
+                let text = words::utterance(bank, &self.script, turn, words::Mood::Begins, &mut random);
                 json!({"text": text, "constraints": self.script.gold(turn)})
             })
             .collect();

@@ -13,23 +13,12 @@ const LONG_WORD: usize = 6;
 /// The user's reaction to the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// No results yet.
+    /// No results yet, or he looks at none.
     Begins,
     /// His record is not among them, or he cannot tell.
     Unhappy,
     /// His record is among them.
     Content,
-}
-
-impl Mood {
-    /// The mood without a system: by turn, from 0.
-    pub fn of_turn(turn: usize) -> Self {
-        match turn {
-            0 => Mood::Begins,
-            turn if turn % 2 == 0 => Mood::Content,
-            _ => Mood::Unhappy,
-        }
-    }
 }
 
 /// The user's text in turn `turn` of his script, from 0.

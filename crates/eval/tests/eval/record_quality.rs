@@ -153,6 +153,7 @@ fn labelled_demands_find_the_record() {
             let query = RecordQuery {
                 texts: &texts,
                 said: &[],
+                earlier: &[],
                 demands: &demands,
                 k: 10,
                 exclude: &[],
@@ -297,6 +298,7 @@ fn answered_in_a_process_of_its_own() {
         let query = RecordQuery {
             texts: &texts,
             said: &[],
+            earlier: &[],
             demands: &demands,
             k: 10,
             exclude: &[],

@@ -21,6 +21,8 @@ pub enum PromptUse {
     Evaluate,
     /// Planning, judging and ranking in one.
     Agent,
+    /// Planning calls of tools, and ranking what they leave.
+    Tools,
     /// Ranking candidates.
     Rerank,
     /// Writing questions that a table answers.
@@ -50,6 +52,7 @@ lakeward_core::names! { PromptUse, "Its name: the file name without `.md`.":
     Plan = "plan",
     Evaluate = "evaluate",
     Agent = "agent",
+    Tools = "tools",
     Rerank = "rerank",
     PseudoQueries = "pseudo_queries",
     Clarify = "clarify",
@@ -68,7 +71,7 @@ impl PromptUse {
     pub fn part(self) -> ModelPart {
         use PromptUse as Use;
         match self {
-            Use::Plan | Use::Evaluate | Use::Agent => ModelPart::Planner,
+            Use::Plan | Use::Evaluate | Use::Agent | Use::Tools => ModelPart::Planner,
             Use::Rerank | Use::RerankDatasets | Use::SameDataset => ModelPart::Ranker,
             Use::PseudoQueries | Use::Clarify | Use::Answer => ModelPart::Writer,
             Use::Read | Use::Memory | Use::ExtractGate | Use::ExtractPairs | Use::ExtractKeywords | Use::Repair => {
@@ -84,6 +87,7 @@ impl PromptUse {
             PromptUse::Plan => "planning the search",
             PromptUse::Evaluate => "judging the results",
             PromptUse::Agent => "searching step by step",
+            PromptUse::Tools => "calling tools",
             PromptUse::Rerank => "ordering the tables",
             PromptUse::PseudoQueries => "writing questions",
             PromptUse::Clarify => "wording the question",
@@ -117,6 +121,7 @@ impl PromptUse {
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["memory", "request", "plan", "candidates"],
             PromptUse::Agent => &["rounds_left", "most_queries", "memory", "previous", "request", "candidates"],
+            PromptUse::Tools => &["earlier", "request", "fields", "results", "rounds_left"],
             PromptUse::Rerank => {
                 &["earlier", "request", "operation", "intention", "specification", "table", "candidates"]
             }
@@ -139,6 +144,7 @@ impl PromptUse {
             PromptUse::Plan => include_str!("../../../../prompts/plan.md"),
             PromptUse::Evaluate => include_str!("../../../../prompts/evaluate.md"),
             PromptUse::Agent => include_str!("../../../../prompts/agent.md"),
+            PromptUse::Tools => include_str!("../../../../prompts/tools.md"),
             PromptUse::Rerank => include_str!("../../../../prompts/rerank.md"),
             PromptUse::PseudoQueries => include_str!("../../../../prompts/pseudo_queries.md"),
             PromptUse::Clarify => include_str!("../../../../prompts/clarify.md"),

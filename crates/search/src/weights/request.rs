@@ -45,22 +45,20 @@ section! {
 section! {
     /// What a record or table that meets demands is scored by.
     RecordWeights in records {
-        /// The title, beside the whole text.
-        title: f32,
-        /// Strength of length normalisation in the title, 0..=1 …
-        title_length: f32,
-        /// … and in the whole text.
+        /// Strength of length normalisation in the words of a record, 0..=1.
         text_length: f32,
         /// The cosine of request and title.
         meaning: f32,
         /// The cosine of what the request and a record are about, by the model that reads whole texts, where records have such vectors.
         about: f32,
-        /// The words of the turns that say what is looked for, beside those of what was read of them …
-        #[serde(default)]
-        said: f32,
-        /// … and where records have vectors of what they are about. Both are 0 in what was written before they were.
-        #[serde(default)]
-        said_about: f32,
+        /// The share of the words of what was said that it says, to the power 1.5 …
+        words: f32,
+        /// … and where records have vectors of what they are about.
+        words_about: f32,
+        /// A word of an earlier topic, or of a turn that changed nothing, beside one of what is looked for, 0..=1.
+        earlier: f32,
+        /// What it says side by side as it was said, of the weight of the words.
+        neighbours: f32,
         /// Late interaction with the title.
         late: f64,
         /// A demand that was stated, read from words, and is met.

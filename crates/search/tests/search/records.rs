@@ -136,6 +136,7 @@ fn asked(index: &LakeIndex, text: &str, demands: &[Demand], k: usize, route: Rou
     let query = RecordQuery {
         texts: &texts,
         said: &[],
+        earlier: &[],
         demands,
         k,
         exclude: &[],
@@ -182,6 +183,7 @@ fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
     RecordQuery {
         texts: &[],
         said: &[],
+        earlier: &[],
         demands,
         k: 10,
         exclude: &[],
