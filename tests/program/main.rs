@@ -41,6 +41,7 @@ mod places;
 mod python_types;
 mod questions;
 mod random_plans;
+mod readings;
 mod repl;
 mod service;
 mod session_plans;

@@ -319,3 +319,50 @@ pub(super) fn listed(names: &[String]) -> String {
         more => format!("{} and {more} more", shown.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lakeward_core::plan::Condition;
+    use lakeward_core::request::{Intention, Ranked};
+
+    #[test]
+    fn what_is_hardly_meant_is_asked_about_and_stays_behind_the_question() {
+        let plan = Plan::of(Input::Table("t".into())).then(Step::Filter(Condition::All(Vec::new())));
+        let read = vec![unmet("`shoes` is not applied: nothing here is called so")];
+        let wished = RankedOperation {
+            requested: true,
+            runnable: Some(plan),
+            ..proposal(OperationKind::Filter, read, "keeps some rows".into())
+        };
+        let signals = Signals {
+            operation: Ranked::of(vec![(OperationKind::Filter, 0.9), (OperationKind::Clarify, 0.1)]),
+            intention: Ranked::of(vec![(Intention::Exploration, 1.0)]),
+            acts: Vec::new(),
+            demands: Vec::new(),
+            gone: Vec::new(),
+            answers: None,
+        };
+        let ranked = |hardly| {
+            rank(&Situation {
+                signals: &signals,
+                text: "only the shoes",
+                wanted: &[],
+                base: None,
+                record: None,
+                wished: Some(wished.clone()),
+                unclear: false,
+                hardly,
+                partner: None,
+                supplements: Vec::new(),
+                question: None,
+                weights: RankingWeights::shipped(),
+            })
+        };
+        assert_eq!(ranked(false)[0].kind, OperationKind::Filter);
+        let asked = ranked(true);
+        assert_eq!((asked[0].kind, asked[1].kind), (OperationKind::Clarify, OperationKind::Filter));
+        let question = asked[0].question.as_ref().expect("a question");
+        assert!(question.text.contains("`shoes` is not applied"), "{}", question.text);
+    }
+}
