@@ -41,6 +41,7 @@ mod python_types;
 mod questions;
 mod random_plans;
 mod repl;
+mod search_shards;
 mod service;
 mod session_plans;
 mod sessions;
