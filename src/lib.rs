@@ -26,6 +26,7 @@ pub mod usage;
 
 pub use functions::register_all;
 pub use lakeward::{Lakeward, Model, ModelOrder, Place, TaskFound, TaskTrace, model_options};
+pub use lakeward::{ShardRound, ShardState, SharedQuestion};
 pub use lakeward_agent::Request;
 pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
 pub use lakeward_agent::session::{Session, SessionStore};

@@ -190,7 +190,7 @@ fn model(arguments: &Arguments, command: &EvalCommand, (config, scratch): (&Conf
     if !command.llm {
         return Ok(None);
     }
-    let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf(), fast: false };
+    let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf(), fast: false, shard: None };
     match lake::model(arguments, &place, config)? {
         Some(model) => Ok(Some(model)),
         None => {

@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let index_folder = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
-    let place = Place { lake: command.folder.clone(), index: index_folder, fast: false };
+    let place = Place { lake: command.folder.clone(), index: index_folder, fast: false, shard: None };
     let config = place.config()?;
     let model = match &command.stand_in {
         Some(_) => None,

@@ -7,6 +7,7 @@
 mod learning;
 mod model;
 mod place;
+mod shard;
 mod snapshot_cache;
 mod task;
 mod task_trace;
@@ -53,6 +54,7 @@ const STEPS: &str = "cache/steps";
 
 pub use model::{Model, model_options};
 pub use place::Place;
+pub use shard::{ShardRound, ShardState, SharedQuestion};
 pub use snapshot_cache::SnapshotCache;
 pub use task::{ModelOrder, TaskFound};
 pub use task_trace::TaskTrace;
@@ -75,7 +77,7 @@ pub struct Lakeward {
 
 /// The current snapshot of the index at `place`, with what users know.
 fn opened(place: &Place, config: &Config, embedder: &dyn Embedder) -> Result<LakeIndex> {
-    let index = LakeIndex::open(&place.index, embedder.id())?;
+    let index = LakeIndex::open_shard(&place.index, embedder.id(), place.shard)?;
     Ok(index.with_known(&place.lake, Notes::read(&place.index)?, config.synonyms.clone()))
 }
 

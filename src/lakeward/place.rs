@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lakeward_agent::config::{self, Config};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
+use lakeward_index::SearchShard;
 use lakeward_index::build::shards::{self, ListFolder, ListedShards, ShardRow};
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::index_store::{self, IndexStore};
@@ -27,6 +28,8 @@ pub struct Place {
     pub index: PathBuf,
     /// Whether a new index is built without the model that reads whole texts.
     pub fast: bool,
+    /// The shard of the index that is opened; all of it without one.
+    pub shard: Option<SearchShard>,
 }
 
 impl Place {
@@ -50,7 +53,7 @@ impl Place {
             None => lake.join(INDEX_FOLDER),
             Some(address) => index_folder(address)?,
         };
-        Ok(Self { lake: lake.to_path_buf(), index, fast: false })
+        Ok(Self { lake: lake.to_path_buf(), index, fast: false, shard: None })
     }
 
     /// The nearest folder that holds an index, from the current one upward.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 
+use super::shard::ShardState;
 use lakeward_core::error::Result;
 use lakeward_reading::catalogue::CatalogueWords;
 use lakeward_search::QueryTable;
@@ -23,6 +24,7 @@ pub struct SnapshotCache {
     list: OnceLock<RecordBatch>,
     tasks: OnceLock<TaskSource>,
     words: Arc<CatalogueWords>,
+    state: OnceLock<ShardState>,
     /// In order of last use, the most recent last.
     tables: Mutex<Vec<CachedTable>>,
 }
@@ -55,6 +57,11 @@ impl SnapshotCache {
     /// The task graph: the cached one, else the result of `make`.
     pub fn tasks(&self, make: impl FnOnce() -> TaskSource) -> &TaskSource {
         self.tasks.get_or_init(make)
+    }
+
+    /// What has to be the same in all shards: the cached one, else the result of `make`.
+    pub fn state(&self, make: impl FnOnce() -> ShardState) -> &ShardState {
+        self.state.get_or_init(make)
     }
 
     /// The words of the catalogue.

@@ -43,6 +43,7 @@ mod questions;
 mod random_plans;
 mod readings;
 mod repl;
+mod search_shards;
 mod service;
 mod session_plans;
 mod sessions;

@@ -259,6 +259,9 @@ pub enum Error {
     /// The user asked to stop; the interrupted work left nothing behind.
     #[error("interrupted")]
     Interrupted,
+    /// What the other shards of an index have was not heard yet: the search is to be asked again with it.
+    #[error("this is one shard of an index: it cannot answer without the others")]
+    AwaitsShards,
     /// A state that should be impossible.
     #[error("internal error: {0}")]
     Internal(String),

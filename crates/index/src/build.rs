@@ -355,7 +355,7 @@ fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn
             break;
         }
         commits.monitor.begin("merging segments", Total::Unknown);
-        let index = LakeIndex::open_snapshot(commits.folder, manifest.clone(), embedder.id())?;
+        let index = LakeIndex::open_snapshot(commits.folder, manifest.clone(), embedder.id(), None)?;
         let name = |number: usize| commits.segment_name(manifest.generation + 1, number);
         // The groups are chosen to fit into one.
         let shape = VectorShape::of(embedder);

@@ -20,7 +20,7 @@ use lakeward_lake::source::Origin;
 mod packing;
 mod probes;
 
-pub use probes::by_name;
+pub use probes::{by_name, may_share};
 
 /// The positions of a table's texts, and the data to detect whether its file has changed.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -280,20 +280,14 @@ impl Catalog {
         Ok(Some(self.record(table)?.header).filter(|header| *header != 0))
     }
 
-    fn probes(&self, table: u32) -> Result<&[u16]> {
-        let record = self.record(table)?;
-        let start = record.probes_start as usize;
-        self.probes.slice(start..start.saturating_add(record.probes_len as usize))
-    }
-
-    /// Whether each column of table `small` may have at least `share` of its values in the column of that name of table `other` of `large`,
-    /// which has the same [header](Self::header); `None` if only their columns say it.
+    /// The probes of table `table`, which [`may_share`] compares.
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn may_share(&self, small: u32, large: &Self, other: u32, share: f64) -> Result<Option<bool>> {
-        let count = self.columns(small)?.len();
-        Ok(probes::may_share(self.probes(small)?, large.probes(other)?, count, share))
+    pub fn probes(&self, table: u32) -> Result<&[u16]> {
+        let record = self.record(table)?;
+        let start = record.probes_start as usize;
+        self.probes.slice(start..start.saturating_add(record.probes_len as usize))
     }
 
     /// The origin of table `table`.

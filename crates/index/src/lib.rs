@@ -11,6 +11,7 @@ pub mod columns;
 pub mod correlations;
 pub mod encode;
 mod entries;
+pub mod exchange;
 pub mod facets;
 pub mod index_store;
 pub mod join;
@@ -38,6 +39,7 @@ pub mod vectors;
 pub mod verify;
 pub mod watch;
 
+pub use exchange::{Heard, SearchShard, Told};
 pub use facets::FacetIndex;
 pub use join::header_hashes;
 pub use open::{ColumnRef, LakeIndex, TableRef};

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::build::MOST_WITH_TEXTS;
 use super::entries::Entries;
+use super::exchange::{self, Exchange, Heard, Placed, SearchShard};
 use super::facets::FacetIndex;
 use super::index_store::IndexStore;
 use super::lexical::LexicalIndex;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, SegmentEntry};
 use super::structure::SegmentFiles;
 use super::structures::Segment;
 use super::token_vectors;
@@ -42,20 +44,25 @@ pub struct ColumnRef {
 /// A writer may remove the segments of successive manifests while they are being opened; this many times in a row is not by chance.
 const OPEN_ATTEMPTS: u32 = 20;
 
-/// A snapshot of an index.
+/// A snapshot of an index, or of a shard of it.
+#[derive(Clone)]
 pub struct LakeIndex {
     folder: PathBuf,
-    manifest: Manifest,
-    segments: Vec<Segment>,
+    manifest: Arc<Manifest>,
+    segments: Arc<Vec<Segment>>,
+    /// Of each segment, its place in the whole index.
+    places: Arc<Vec<u32>>,
+    has_meanings: bool,
     lexical: LexicalIndex,
-    entries: Entries,
+    entries: Arc<Entries>,
     lake: Option<PathBuf>,
-    notes: Notes,
-    synonyms: Synonyms,
-    note_vectors: OnceLock<Vec<(String, Vec<f32>)>>,
-    facets: OnceLock<FacetIndex>,
-    piece_rarity: OnceLock<PieceRarity>,
-    token_vector_rarity: OnceLock<Option<(PieceRarity, usize)>>,
+    notes: Arc<Notes>,
+    synonyms: Arc<Synonyms>,
+    note_vectors: Arc<OnceLock<Vec<(String, Vec<f32>)>>>,
+    facets: Arc<OnceLock<FacetIndex>>,
+    piece_rarity: Arc<OnceLock<PieceRarity>>,
+    token_vector_rarity: Arc<OnceLock<Option<(PieceRarity, usize)>>>,
+    exchange: Option<Arc<Exchange>>,
 }
 
 impl LakeIndex {
@@ -64,7 +71,7 @@ impl LakeIndex {
     /// # Errors
     /// [`Error::DamagedIndex`].
     pub fn has_records(&self) -> Result<bool> {
-        for segment in &self.segments {
+        for segment in self.segments.iter() {
             for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
                 if segment.catalog.origin(table)?.is_record() {
                     return Ok(true);
@@ -86,10 +93,19 @@ impl LakeIndex {
     /// # Errors
     /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] with the file, [`Error::EmbeddingModel`].
     pub fn open(folder: &Path, embedder_id: &str) -> Result<Self> {
+        Self::open_shard(folder, embedder_id, None)
+    }
+
+    /// As [`open`](Self::open), only the segments of `shard`; all without one. Only searches that [gather](Self::gather) what they have to
+    /// know of the whole lake may be asked of it, and only within an [exchange](Self::within).
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_shard(folder: &Path, embedder_id: &str, shard: Option<SearchShard>) -> Result<Self> {
         let mut manifest = Manifest::read(folder)?;
         for _ in 1..OPEN_ATTEMPTS {
             let (generation, checksum) = (manifest.generation, manifest.checksum.clone());
-            match Self::open_snapshot(folder, manifest, embedder_id) {
+            match Self::open_snapshot(folder, manifest, embedder_id, shard) {
                 Ok(index) => return Ok(index),
                 Err(error) => {
                     manifest = Manifest::read(folder)?;
@@ -98,7 +114,7 @@ impl LakeIndex {
                         return match (IndexStore::of(folder), &error) {
                             (Some(store), Error::DamagedIndex { .. }) => {
                                 store.renew(&manifest)?;
-                                Self::open_snapshot(folder, manifest, embedder_id)
+                                Self::open_snapshot(folder, manifest, embedder_id, shard)
                             }
                             _ => Err(error),
                         };
@@ -106,14 +122,23 @@ impl LakeIndex {
                 }
             }
         }
-        Self::open_snapshot(folder, manifest, embedder_id)
+        Self::open_snapshot(folder, manifest, embedder_id, shard)
     }
 
     /// Opens the segments of `manifest`; fails if a commit has replaced and removed them meanwhile.
-    pub(super) fn open_snapshot(folder: &Path, manifest: Manifest, embedder_id: &str) -> Result<Self> {
+    pub(super) fn open_snapshot(
+        folder: &Path,
+        mut manifest: Manifest,
+        embedder_id: &str,
+        shard: Option<SearchShard>,
+    ) -> Result<Self> {
         if manifest.embedder != embedder_id {
             return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
         }
+        let has_meanings = !manifest.segments.iter().any(unread_texts::are_missing);
+        let opens = |entry: &SegmentEntry| shard.is_none_or(|shard| shard.opens(&entry.name));
+        let (places, own) = (0u32..).zip(manifest.segments).filter(|(_, entry)| opens(entry)).unzip();
+        manifest.segments = own;
         let mut segments = Vec::with_capacity(manifest.segments.len());
         for entry in &manifest.segments {
             let files = SegmentFiles::of(folder, entry);
@@ -127,23 +152,93 @@ impl LakeIndex {
         let lexical = LexicalIndex::of(segments.iter().map(|segment| &segment.words));
         Ok(Self {
             folder: folder.to_path_buf(),
-            manifest,
-            segments,
+            manifest: Arc::new(manifest),
+            segments: Arc::new(segments),
+            places: Arc::new(places),
+            has_meanings,
             lexical,
-            entries: Entries::default(),
+            entries: Arc::default(),
             lake: None,
-            notes: Notes::default(),
-            synonyms: Synonyms::default(),
-            note_vectors: OnceLock::new(),
-            facets: OnceLock::new(),
-            piece_rarity: OnceLock::new(),
-            token_vector_rarity: OnceLock::new(),
+            notes: Arc::default(),
+            synonyms: Arc::default(),
+            note_vectors: Arc::default(),
+            facets: Arc::default(),
+            piece_rarity: Arc::default(),
+            token_vector_rarity: Arc::default(),
+            exchange: None,
         })
+    }
+
+    /// The same snapshot for one round of a search in shards, with what all of them have told so far; whether it is the first of these.
+    pub fn within(&self, heard: Heard, is_first: bool) -> Self {
+        let exchange = Arc::new(Exchange::new(self.places.to_vec(), heard, is_first));
+        Self { lexical: self.lexical.within(&exchange), exchange: Some(exchange), ..self.clone() }
+    }
+
+    /// What is told and heard in this round; none where all segments are opened.
+    pub fn exchange(&self) -> Option<&Exchange> {
+        self.exchange.as_deref()
+    }
+
+    /// What all shards have under `label`, each in its turn: `own` alone where there are no others. What is not `is_possible` no shard tells.
+    ///
+    /// # Errors
+    /// [`Error::AwaitsShards`] in the first round; [`Error::Internal`] for what no shard tells; those of `own`.
+    pub fn gather<T: Serialize + DeserializeOwned>(
+        &self,
+        label: &str,
+        own: impl FnOnce() -> Result<T>,
+        is_possible: impl Fn(&T) -> bool,
+    ) -> Result<Vec<T>> {
+        exchange::gather(self.exchange(), label, own, is_possible)
+    }
+
+    /// The sums of so many counts of all shards, place by place.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn sums(&self, label: &str, count: usize, own: impl FnOnce() -> Result<Vec<u64>>) -> Result<Vec<u64>> {
+        exchange::sums(self.exchange(), label, count, own)
+    }
+
+    /// Of the best of each shard the best `k` with their scores, best first, ties by place in the whole index, which is what they are
+    /// told by.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn best_of_all<P: Placed>(&self, label: &str, own: Vec<(f64, P)>, k: usize) -> Result<Vec<(f64, P)>> {
+        let placed = |(score, own): (f64, P)| (score, self.in_index(own).place());
+        let all = self.gather(label, || Ok(own.into_iter().map(placed).collect::<Vec<_>>()), |_| true)?;
+        let mut all: Vec<(f64, P)> = all.into_iter().flatten().map(|(score, place)| (score, P::at(place))).collect();
+        all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        all.truncate(k);
+        Ok(all)
+    }
+
+    /// The place in the whole index of a table or column of this snapshot.
+    pub fn in_index<P: Placed>(&self, own: P) -> P {
+        exchange::in_index(self.exchange(), own)
+    }
+
+    /// The table of this snapshot that has this place in the whole index.
+    pub fn of_shard(&self, place: TableRef) -> Option<TableRef> {
+        let own = exchange::of_shard(self.exchange(), place)?;
+        // Another shard told it.
+        self.segments
+            .get(own.segment as usize)
+            .is_some_and(|segment| own.table < segment.catalog.len() as u32)
+            .then_some(own)
+    }
+
+    /// Whether all tables of the lake have a vector of what they are about.
+    pub fn has_meanings(&self) -> bool {
+        self.has_meanings
     }
 
     /// The same snapshot with the folder of its lake and what users know of its tables, which searches use beside what is indexed.
     pub fn with_known(self, lake: &Path, notes: Notes, synonyms: Synonyms) -> Self {
-        Self { lake: Some(lake.to_path_buf()), notes, synonyms, note_vectors: OnceLock::new(), ..self }
+        let (notes, synonyms) = (Arc::new(notes), Arc::new(synonyms));
+        Self { lake: Some(lake.to_path_buf()), notes, synonyms, note_vectors: Arc::default(), ..self }
     }
 
     /// The folder of the lake, where it is known.

@@ -130,22 +130,37 @@ impl ValueWeights {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged.
     pub fn of(query: &QueryValues, segments: &[(&Postings, usize)]) -> Result<Self> {
+        Self::of_all(query, segments, Ok)
+    }
+
+    /// The same over more than these segments: `in_all` makes of their counts (columns, then those with each value) those of all.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and those of `in_all`.
+    pub fn of_all(
+        query: &QueryValues,
+        segments: &[(&Postings, usize)],
+        in_all: impl FnOnce(Vec<u64>) -> Result<Vec<u64>>,
+    ) -> Result<Self> {
         let columns: usize = segments.iter().map(|(_, columns)| columns).sum();
         let hashes = &query.hashes[..query.hashes.len().min(MOST_COUNTED)];
-        let mut frequencies = vec![0usize; hashes.len()];
+        let mut counts = vec![0; 1 + hashes.len()];
+        counts[0] = columns as u64;
         let mut lists: Vec<Vec<(PostingList, u32)>> = Vec::with_capacity(segments.len());
         for (postings, _) in segments {
             let mut found = Vec::new();
             for (place, hash) in hashes.iter().enumerate() {
                 if let Some(list) = postings.find(*hash)? {
-                    frequencies[place] += list.count();
+                    counts[1 + place] += list.count() as u64;
                     found.push((list, place as u32));
                 }
             }
             found.sort_unstable_by_key(|(list, place)| (list.bytes(), *place));
             lists.push(found);
         }
-        let weight = |frequency: &usize| (1.0 + columns as f64 / (*frequency).max(1) as f64).ln();
+        let counts = in_all(counts)?;
+        let (columns, frequencies) = counts.split_first().map_or((0, &[][..]), |(columns, rest)| (*columns, rest));
+        let weight = |frequency: &u64| (1.0 + columns as f64 / (*frequency).max(1) as f64).ln();
         let unit = |weight: &f32| (f64::from(*weight) * f64::from(1 << UNIT_BITS)).min(GREATEST_UNITS) as u64;
         let weights: Vec<f32> = frequencies.iter().map(|frequency| weight(frequency) as f32).collect();
         let units: Vec<u64> = weights.iter().map(unit).collect();

@@ -213,7 +213,7 @@ fn search_in_words(
 ) -> Result<Vec<ColumnAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let named = NamedValues::find(index, &typed)?;
+    let named = NamedValues::find(index, text, &typed)?;
     let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
     let weights = &options.weights.columns;
     let (found, mut ranked) = Found::columns(index, embedder, &typed, &named, (&tables, among), weights)?;

@@ -4,6 +4,7 @@
 //! Tables with the same headers and other rows, such as files of one year each, are no copies. Too large tables are copies only where
 //! their contents are the same.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use super::new_rows::RowHashes;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
-use lakeward_index::catalog::by_name;
+use lakeward_index::catalog::{by_name, may_share};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::TableEntry;
 
@@ -90,7 +91,7 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
         members.sort_by(|a, b| a.newer(b).0.reverse().then_with(|| a.entry.id.cmp(&b.entry.id)));
         let mut groups: Vec<(Member, Vec<TableCopy>, bool)> = Vec::new();
         for member in members {
-            let is_wanted = of.is_none_or(|of| of == member.table);
+            let is_wanted = of.is_none_or(|of| of == member.place);
             let mut joined = false;
             for (current, copies, wanted) in &mut groups {
                 if let Some(shared) = shared(index, lake, current, &member)? {
@@ -115,51 +116,166 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
     Ok(found)
 }
 
-/// Of ranked `tables`, the places of those that are copies of an earlier one, with its place.
+/// Of ranked `tables`, by their places in the whole index and their headers, the places of those that are copies of an earlier one, with its
+/// place, and their ids. `label` tells them from others of the same search.
 ///
 /// # Errors
-/// As [`groups`].
-pub(super) fn of_earlier(index: &LakeIndex, lake: &Path, tables: &[TableRef]) -> Result<Vec<(usize, usize)>> {
-    let mut headers: Vec<Option<u64>> = Vec::with_capacity(tables.len());
-    let mut members: HashMap<usize, Member> = HashMap::new();
-    let mut copies: Vec<(usize, usize)> = Vec::new();
-    for (place, table) in tables.iter().enumerate() {
-        headers.push(index.segment(table.segment)?.catalog.header(table.table)?);
-        for first in 0..place {
-            if headers[place].is_none() || headers[first] != headers[place] || copies.iter().any(|copy| copy.0 == first)
-            {
-                continue;
-            }
-            for of in [first, place] {
-                if !members.contains_key(&of) {
-                    members.insert(of, Member::of(index, tables[of])?);
-                }
-            }
-            if shared(index, lake, &members[&first], &members[&place])?.is_some() {
-                copies.push((place, first));
-                break;
-            }
+/// As [`groups`], and those of [`LakeIndex::gather`].
+pub(super) fn of_earlier(
+    index: &LakeIndex,
+    lake: &Path,
+    label: &str,
+    tables: &[(TableRef, Option<u64>)],
+) -> Result<Vec<(usize, usize, String)>> {
+    let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (place, (_, header)) in tables.iter().enumerate() {
+        if let Some(header) = header {
+            alike.entry(*header).or_default().push(place);
         }
     }
-    Ok(copies)
+    alike.retain(|_, places| places.len() > 1);
+    if alike.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own = || {
+        let mut own = Vec::new();
+        for place in alike.values().flatten() {
+            if let Some(table) = index.of_shard(tables[*place].0) {
+                own.push((*place, Member::of(index, table)?));
+            }
+        }
+        Ok(own)
+    };
+    let members = index.gather(&format!("tables alike for {label}"), own, |all: &Vec<(usize, Member)>| {
+        all.iter().all(|(_, member)| member.is_possible())
+    })?;
+    let mut members: HashMap<usize, Member> = members.into_iter().flatten().collect();
+    if index.exchange().is_some() {
+        hear_values(index, label, tables, &alike, &mut members)?;
+    }
+    let own = || {
+        let mut copies: Vec<(usize, usize, String)> = Vec::new();
+        // The files are read by one shard.
+        if index.exchange().is_some_and(|exchange| !exchange.is_first()) {
+            return Ok(copies);
+        }
+        for (place, (_, header)) in tables.iter().enumerate() {
+            let before = header.and_then(|header| alike.get(&header)).into_iter().flatten();
+            for first in before.take_while(|first| **first < place) {
+                let (Some(earlier), Some(member)) = (members.get(first), members.get(&place)) else { continue };
+                if copies.iter().all(|copy| copy.0 != *first) && shared(index, lake, earlier, member)?.is_some() {
+                    copies.push((place, *first, member.entry.id.to_string()));
+                    break;
+                }
+            }
+        }
+        Ok(copies)
+    };
+    let is_possible = |copies: &Vec<(usize, usize, String)>| {
+        copies.is_sorted_by(|a, b| a.0 < b.0) && copies.iter().all(|copy| copy.1 < copy.0 && copy.0 < tables.len())
+    };
+    Ok(index.gather(&format!("copies for {label}"), own, is_possible)?.concat())
+}
+
+/// Fetches the values of those members that their probes alone do not tell apart.
+fn hear_values(
+    index: &LakeIndex,
+    label: &str,
+    tables: &[(TableRef, Option<u64>)],
+    alike: &HashMap<u64, Vec<usize>>,
+    members: &mut HashMap<usize, Member>,
+) -> Result<()> {
+    let is_open = |one: &usize, other: &usize| {
+        let both = members.get(one).zip(members.get(other)).filter(|_| one != other);
+        both.is_some_and(|(one, other)| one.may_share(other).is_none() || other.may_share(one).is_none())
+    };
+    let open = alike.values().filter(|alike| alike.iter().any(|one| alike.iter().any(|other| is_open(one, other))));
+    let wanted: Vec<usize> = open.flatten().copied().collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let own = || {
+        let mut own: Vec<(usize, Vec<ColumnValues>)> = Vec::new();
+        for place in &wanted {
+            if let (Some(_), Some(member)) = (index.of_shard(tables[*place].0), members.get(place)) {
+                let of_columns = (0..member.columns.len()).map(|at| member.values(index, at).map(ColumnValues::of));
+                own.push((*place, of_columns.collect::<Result<_>>()?));
+            }
+        }
+        Ok(own)
+    };
+    let heard = index.gather(&format!("values of tables alike for {label}"), own, |_| true)?;
+    for (place, values) in heard.into_iter().flatten() {
+        if let Some(member) = members.get_mut(&place).filter(|member| member.columns.len() == values.len()) {
+            member.heard = Some(values);
+        }
+    }
+    Ok(())
+}
+
+/// The values of a column that another shard told.
+#[derive(Clone, Serialize, Deserialize)]
+struct ColumnValues {
+    bound: u64,
+    hashes: Vec<u64>,
+}
+
+impl ColumnValues {
+    fn of((bound, hashes): (u64, Cow<'_, [u64]>)) -> Self {
+        Self { bound, hashes: hashes.into_owned() }
+    }
 }
 
 /// A table that may be a copy.
+#[derive(Serialize, Deserialize)]
 struct Member {
-    table: TableRef,
-    entry: std::sync::Arc<TableEntry>,
-    /// Its columns in the order of their names, by number in the segment and place in the table.
-    columns: Vec<(u32, usize)>,
+    /// Its place in the whole index.
+    place: TableRef,
+    entry: TableEntry,
+    /// The places of its columns in the order of their names.
+    columns: Vec<usize>,
     modified_ns: u64,
+    /// A few values of its columns.
+    probes: Vec<u16>,
+    /// Of a table in an exchange the values of its columns, where the probes do not tell it apart.
+    #[serde(skip)]
+    heard: Option<Vec<ColumnValues>>,
 }
 
 impl Member {
     fn of(index: &LakeIndex, table: TableRef) -> Result<Self> {
-        let (segment, entry) = (index.segment(table.segment)?, index.table(table)?);
+        let (catalog, entry) = (&index.segment(table.segment)?.catalog, index.table(table)?);
+        Ok(Self {
+            place: index.in_index(table),
+            columns: by_name(&entry.profile.columns),
+            entry: TableEntry::clone(&*entry),
+            modified_ns: catalog.stamp(table.table)?.modified_ns,
+            probes: catalog.probes(table.table)?.to_vec(),
+            heard: None,
+        })
+    }
+
+    /// Whether another shard can have told it.
+    fn is_possible(&self) -> bool {
+        let columns = self.entry.profile.columns.len();
+        self.columns.len() == columns && self.columns.iter().all(|column| *column < columns)
+    }
+
+    /// Whether enough values of each column may be in `large`, as far as the probes of both say.
+    fn may_share(&self, large: &Self) -> Option<bool> {
+        may_share(&self.probes, &large.probes, self.columns.len(), LEAST_PROBED_VALUES)
+    }
+
+    /// The values of its column at this place in the order of names: the greatest hash up to which all are known, and the hashes.
+    fn values<'a>(&'a self, index: &'a LakeIndex, at: usize) -> Result<(u64, Cow<'a, [u64]>)> {
+        if let Some(ColumnValues { bound, hashes }) = self.heard.as_ref().and_then(|heard| heard.get(at)) {
+            return Ok((*bound, hashes.into()));
+        }
+        let Some(table) = index.of_shard(self.place) else { return Ok((0, Cow::default())) };
+        let segment = index.segment(table.segment)?;
         let first = segment.catalog.columns(table.table)?.start;
-        let columns = by_name(&entry.profile.columns).into_iter().map(|place| (first + place as u32, place)).collect();
-        let modified_ns = segment.catalog.stamp(table.table)?.modified_ns;
-        Ok(Self { table, entry, columns, modified_ns })
+        let record = segment.columns.record(first.saturating_add(self.columns[at] as u32))?;
+        Ok((record.bound, segment.columns.hashes(record)?))
     }
 
     /// Which of two tables with shared rows is newer, and by what.
@@ -206,7 +322,7 @@ fn shared(index: &LakeIndex, lake: &Path, a: &Member, b: &Member) -> Result<Opti
         return Ok(Some(1.0));
     }
     let (small, large) = if a.entry.profile.rows <= b.entry.profile.rows { (a, b) } else { (b, a) };
-    if !may_share(index, small, large)? {
+    if !have_values_in_common(index, small, large)? {
         return Ok(None);
     }
     let share = kept(small, large, || rows_in_both(lake, small, large));
@@ -215,18 +331,13 @@ fn shared(index: &LakeIndex, lake: &Path, a: &Member, b: &Member) -> Result<Opti
 }
 
 /// Whether enough values of each column of `small` are in `large`.
-fn may_share(index: &LakeIndex, small: &Member, large: &Member) -> Result<bool> {
-    let (of_small, of_large) = (index.segment(small.table.segment)?, index.segment(large.table.segment)?);
-    let (table, other) = (small.table.table, large.table.table);
-    if let Some(may_share) = of_small.catalog.may_share(table, &of_large.catalog, other, LEAST_PROBED_VALUES)? {
+fn have_values_in_common(index: &LakeIndex, small: &Member, large: &Member) -> Result<bool> {
+    if let Some(may_share) = small.may_share(large) {
         return Ok(may_share);
     }
-    for ((own, _), (other, _)) in small.columns.iter().zip(&large.columns) {
-        let (own, other) = (of_small.columns.record(*own)?, of_large.columns.record(*other)?);
-        let theirs = of_large.columns.hashes(other)?;
-        let bound = own.bound.min(other.bound);
-        let ours = of_small.columns.hashes(own)?;
-        let values = ours.iter().take_while(|hash| **hash <= bound).take(PROBED);
+    for at in 0..small.columns.len().min(large.columns.len()) {
+        let ((own_bound, ours), (bound, theirs)) = (small.values(index, at)?, large.values(index, at)?);
+        let values = ours.iter().take_while(|hash| **hash <= own_bound.min(bound)).take(PROBED);
         let (mut probed, mut found) = (0, 0);
         for hash in values {
             probed += 1;
@@ -262,7 +373,7 @@ fn rows_in_both(lake: &Path, small: &Member, large: &Member) -> Option<f64> {
     let file = |member: &Member| member.entry.file(lake).ok();
     let (small_path, large_path) = (file(small)?, file(large)?);
     let aligned = |from: &Member, to: &Member| -> Vec<(usize, usize)> {
-        from.columns.iter().zip(&to.columns).map(|((_, from), (_, to))| (*from, *to)).collect()
+        from.columns.iter().copied().zip(to.columns.iter().copied()).collect()
     };
     let own = RowHashes::read(&small_path, &small.entry.profile.columns).ok()?;
     let different = own.different_rows(&aligned(small, small));

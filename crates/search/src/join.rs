@@ -14,6 +14,7 @@ mod declared;
 mod features;
 mod variants;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use rayon::prelude::*;
 use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
-use self::declared::declared_pairs;
+use self::declared::{declared_pairs, declared_places};
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
@@ -93,7 +94,7 @@ pub fn candidates_with_features(
     query: &QueryTable,
     options: &JoinOptions<'_>,
 ) -> Result<Vec<JoinCandidate>> {
-    let keys = key_columns(index, query, options, &[])?;
+    let keys = key_columns(index, query, options, &HashSet::new())?;
     let mut contexts = Contexts::of(index, query);
     let mut found = by_values(index, &keys)?;
     let known = found.iter().map(Candidate::key).collect();
@@ -121,8 +122,22 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     if options.k == 0 {
         return Ok(Vec::new());
     }
+    let own = || best_answers(index, query, options);
+    let mut answers = index.gather("answers", own, |answers| answers.len() <= options.k)?.concat();
+    answers.sort_by(|a, b| order((a.0, &a.1.table), (b.0, &b.1.table)));
+    answers.truncate(options.k);
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+}
+
+/// Scores and ids of two answers, best first.
+fn order(a: (f64, &str), b: (f64, &str)) -> Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(b.1))
+}
+
+/// The best tables of these segments with their scores.
+fn best_answers(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) -> Result<Vec<(f64, JoinAnswer)>> {
     let declared = declared_pairs(index, query)?;
-    let keys = key_columns(index, query, options, &declared)?;
+    let keys = key_columns(index, query, options, &declared_places(index, query, &declared)?)?;
     let mut contexts = Contexts::of(index, query);
     let mut found = by_values(index, &keys)?;
     let mut known: HashSet<(usize, ColumnRef)> = found.iter().map(Candidate::key).collect();
@@ -138,7 +153,9 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     let mut best = BTreeMap::new();
     add_best_of_tables(&mut best, found, &keys, &mut contexts, options)?;
     // Columns without shared values are only searched if they could still be among the best k.
-    if kth_score(&best, options.k) <= options.weights.join.score(&JoinFeatures::WITHOUT_VALUES) {
+    let own = best_scores(&best, options.k);
+    let of_all = index.gather("best scores by values", || Ok(own), |scores| scores.len() <= options.k)?;
+    if kth_of(of_all.concat(), options.k) <= options.weights.join.score(&JoinFeatures::WITHOUT_VALUES) {
         let more = without_values(index, &keys, &contexts, &known)?;
         add_best_of_tables(&mut best, more, &keys, &mut contexts, options)?;
     }
@@ -148,14 +165,15 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     for (table, (score, candidate)) in best.into_iter().filter(|(_, (score, _))| *score >= least) {
         ranked.push((index.id(table)?, score, candidate));
     }
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    ranked.sort_by(|a, b| order((a.1, a.0), (b.1, b.0)));
     ranked.truncate(options.k);
     let answers = ranked.into_iter().map(|(_, score, candidate)| {
         let answer = answer::answer(index, query, &candidate, score, &keys[candidate.key_column])?;
         if options.column.is_some() || answer.weakness.is_none() {
-            return Ok(answer);
+            return Ok((score, answer));
         }
-        Ok(by_equal_names(index, query, candidate.table, &answer, options.weights)?.unwrap_or(answer))
+        let named = by_equal_names(index, query, candidate.table, &answer, options.weights)?;
+        Ok((score, named.unwrap_or(answer)))
     });
     answers.collect()
 }
@@ -217,6 +235,7 @@ fn by_equal_names(
         return Ok(None);
     }
     let theirs = index.dataset(table)?;
+    let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
     // `id` of one table is not the `id` of another.
     let tells = |name: &str| name_words(name).len() > 1;
     let places = (0..query.columns.len()).filter(|&place| {
@@ -226,7 +245,10 @@ fn by_equal_names(
     let mut best: Option<JoinAnswer> = None;
     for place in places {
         let key = KeyColumn::new(index, query, 0, (place, 1.0), &weights.join_evidence)?;
-        for candidate in key.sharing_values(index)?.into_iter().filter(|candidate| candidate.table == table) {
+        let name = &query.columns[place].profile.name;
+        let named = theirs.columns().iter().zip(first..).filter(|(column, _)| is_same(&column.name, name));
+        let named = named.map(|(_, column)| ColumnRef { segment: table.segment, column }).collect();
+        for candidate in key.sharing_values_of(index, named)? {
             let other = answer::answer(index, query, &candidate, answer.score, &key)?;
             let by_chance = matches!(
                 other.weakness,
@@ -274,28 +296,53 @@ fn add_best_of_tables(
 
 /// The score of the `k`-th best table; minus infinity if there are fewer tables.
 fn kth_score(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> f64 {
-    let mut scores: Vec<f64> = best.values().map(|(score, _)| *score).collect();
+    kth_of(best.values().map(|(score, _)| *score).collect(), k)
+}
+
+fn kth_of(mut scores: Vec<f64>, k: usize) -> f64 {
     if k == 0 || scores.len() < k {
         return f64::NEG_INFINITY;
     }
     *scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a)).1
 }
 
+/// The scores of the `k` best tables.
+fn best_scores(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> Vec<f64> {
+    let mut scores: Vec<f64> = best.values().map(|(score, _)| *score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    scores.truncate(k);
+    scores
+}
+
 fn key_columns<'a>(
     index: &LakeIndex,
     query: &'a QueryTable,
     options: &JoinOptions<'a>,
-    declared: &[(usize, ColumnRef)],
+    declared: &HashSet<usize>,
 ) -> Result<Vec<KeyColumn<'a>>> {
     let columns = query_columns(query, options, declared);
     let evidence = &options.weights.join_evidence;
+    let further = values_of_all(index, query, options);
     let columns = columns.into_par_iter().enumerate();
-    columns.map(|(number, column)| KeyColumn::new(index, query, number, column, evidence)).collect()
+    let keys = columns.map(|(number, column)| KeyColumn::new(index, query, number, column, evidence));
+    let keys: Vec<Result<KeyColumn<'_>>> = keys.collect();
+    further?;
+    keys.into_iter().collect()
+}
+
+/// Counts the values of all columns that [`by_equal_names`] may look at: which these are depends on the answers, and so on the shard.
+fn values_of_all(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) -> Result<()> {
+    if index.exchange().is_none() || options.column.is_some() {
+        return Ok(());
+    }
+    let counted = query.columns.par_iter().enumerate().map(|(place, column)| value_weights(index, place, column));
+    counted.collect::<Vec<_>>().into_iter().try_for_each(|counted| counted.map(drop))
 }
 
 fn by_values(index: &LakeIndex, keys: &[KeyColumn<'_>]) -> Result<Vec<Candidate>> {
-    let found: Vec<Vec<Candidate>> = keys.par_iter().map(|key| key.sharing_values(index)).collect::<Result<_>>()?;
-    Ok(found.concat())
+    // All of them, so that one round of an exchange is for all.
+    let found: Vec<Result<Vec<Candidate>>> = keys.par_iter().map(|key| key.sharing_values(index)).collect();
+    Ok(found.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Columns with a meaning similar to a key column's, and columns of the same name in tables similar to the query, except those
@@ -308,17 +355,19 @@ fn without_values(
 ) -> Result<Vec<Candidate>> {
     let mut known = known.clone();
     let mut found = Vec::new();
-    for key in keys {
+    let same_named: Vec<Result<Vec<ColumnRef>>> = keys.iter().map(|key| contexts.same_named(key.place)).collect();
+    let same_named: Vec<Vec<ColumnRef>> = same_named.into_iter().collect::<Result<_>>()?;
+    for (key, same_named) in keys.iter().zip(same_named) {
         let similar = key.similar_in_meaning(index, &known)?;
         known.extend(similar.iter().map(Candidate::key));
         found.extend(similar);
-        found.extend(key.new_candidates(index, contexts.same_named(key.place)?, &known)?);
+        found.extend(key.new_candidates(index, same_named, &known)?);
     }
     Ok(found)
 }
 
 /// The key columns to search with and the weight of each: the one given, or the likeliest keys and those `declared`.
-fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &[(usize, ColumnRef)]) -> Vec<(usize, f64)> {
+fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &HashSet<usize>) -> Vec<(usize, f64)> {
     if let Some(place) = options.column {
         return vec![(place, 1.0)];
     }
@@ -344,7 +393,7 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &[(usi
         let may_be =
             profile.logical == LogicalType::Text && profile.weakness.is_none() && sketch.distinct >= LEAST_VALUES;
         foreign += usize::from(may_be);
-        (may_be && foreign <= FOREIGN_KEYS) || declared.iter().any(|(place, _)| place == key)
+        (may_be && foreign <= FOREIGN_KEYS) || declared.contains(key)
     }));
     keys
 }
@@ -354,7 +403,7 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &[(usi
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
-    overlaps(index, column, &value_weights(index, column)?, Wanted::All)
+    overlaps(index, column, &value_weights(index, 0, column)?, Wanted::All)
 }
 
 /// The columns of greatest [`Overlap::closeness`] that become candidates of a join search; unordered, live tables only.
@@ -362,23 +411,35 @@ pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(C
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn closest_columns(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
-    Ok(closest_of(overlaps(index, column, &value_weights(index, column)?, Wanted::Best(CLOSEST_COLUMNS))?))
+    closest_of(index, 0, overlaps(index, column, &value_weights(index, 0, column)?, Wanted::Best(CLOSEST_COLUMNS))?)
 }
 
-/// The closest of `overlaps`, at most [`CLOSEST_COLUMNS`].
-fn closest_of(mut overlaps: Vec<(ColumnRef, Overlap)>) -> Vec<(ColumnRef, Overlap)> {
+/// The closest of the `overlaps` of the query's column `place`, at most [`CLOSEST_COLUMNS`] in all shards.
+fn closest_of(
+    index: &LakeIndex,
+    place: usize,
+    mut overlaps: Vec<(ColumnRef, Overlap)>,
+) -> Result<Vec<(ColumnRef, Overlap)>> {
     if overlaps.len() > CLOSEST_COLUMNS {
         overlaps.select_nth_unstable_by(CLOSEST_COLUMNS, |a, b| {
             b.1.closeness().total_cmp(&a.1.closeness()).then(a.0.cmp(&b.0))
         });
         overlaps.truncate(CLOSEST_COLUMNS);
     }
-    overlaps
+    if index.exchange().is_some() {
+        let own = overlaps.iter().map(|(column, overlap)| (overlap.closeness(), *column)).collect();
+        let of_all = index.best_of_all(&format!("columns closest to {place}"), own, CLOSEST_COLUMNS)?;
+        let of_all: HashSet<ColumnRef> = of_all.into_iter().map(|(_, column)| column).collect();
+        overlaps.retain(|(column, _)| of_all.contains(&index.in_index(*column)));
+    }
+    Ok(overlaps)
 }
 
-fn value_weights(index: &LakeIndex, column: &QueryColumn) -> Result<ValueWeights> {
+/// How rare each value of the query's column `place` is.
+fn value_weights(index: &LakeIndex, place: usize, column: &QueryColumn) -> Result<ValueWeights> {
     let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.join.values, segment.columns.len())).collect();
-    ValueWeights::of(&column.values, &lists)
+    let in_all = |own: Vec<u64>| index.sums(&format!("columns with values of {place}"), own.len(), || Ok(own));
+    ValueWeights::of_all(&column.values, &lists, in_all)
 }
 
 fn overlaps(

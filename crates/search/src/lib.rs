@@ -15,6 +15,7 @@ pub mod fuse;
 pub mod join;
 pub mod late;
 pub mod likeness;
+mod lists_of_all;
 pub mod matching;
 pub mod named_values;
 pub mod new_rows;

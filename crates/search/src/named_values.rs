@@ -43,14 +43,16 @@ struct Run {
 }
 
 impl NamedValues {
-    /// Looks up the runs of `words`.
+    /// Looks up the runs of `words` of `text`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged, as below.
-    pub fn find(index: &LakeIndex, words: &[TypedWord<'_>]) -> Result<Self> {
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged, as below, and those of [`LakeIndex::gather`].
+    pub fn find(index: &LakeIndex, text: &str, words: &[TypedWord<'_>]) -> Result<Self> {
         let mut named = Self { runs: Vec::new(), held: HashMap::new(), total: 0.0 };
         named.total = words.iter().map(|word| f64::from(word.rarity)).sum();
         let mut normaliser = Normaliser::default();
+        // Tables, then columns that hold each run.
+        let mut counts = vec![index.len() as u64];
         for start in 0..words.len() {
             for end in start + 1..=words.len().min(start + LONGEST_RUN) {
                 let run = &words[start..end];
@@ -65,19 +67,26 @@ impl NamedValues {
                 let text = text.strip_suffix("'s").or(text.strip_suffix("’s")).unwrap_or(&text);
                 let value = normaliser.value(text);
                 if value.kind != Kind::Null {
-                    named.look_up(index, value.hash, text, start..end)?;
+                    counts.push(named.look_up(index, value.hash)?);
+                    named.runs.push(Run { text: text.to_string(), words: start..end, weight: 0.0 });
                 }
             }
+        }
+        let counts = index.sums(&format!("columns that hold words of {text}"), counts.len(), || Ok(counts))?;
+        let tables = counts.first().map_or(0.0, |tables| *tables as f64);
+        for (run, columns) in named.runs.iter_mut().zip(counts.iter().skip(1)) {
+            run.weight = ((tables + 1.0) / (*columns).max(1) as f64).ln().max(0.0);
         }
         Ok(named)
     }
 
-    fn look_up(&mut self, index: &LakeIndex, hash: u64, text: &str, words: std::ops::Range<usize>) -> Result<()> {
+    /// Notes the tables that hold the next run; the number of columns that do.
+    fn look_up(&mut self, index: &LakeIndex, hash: u64) -> Result<u64> {
         let mut columns = 0;
         let number = self.runs.len();
         for (place, segment) in index.segments().iter().enumerate() {
             let Some(list) = segment.join.values.find(hash)? else { continue };
-            columns += list.count();
+            columns += list.count() as u64;
             if list.count() > MOST_COLUMNS {
                 continue;
             }
@@ -92,9 +101,7 @@ impl NamedValues {
                 self.held.entry(table).or_default().push((number, ColumnRef { segment: place as u32, column }));
             }
         }
-        let weight = ((index.len() as f64 + 1.0) / columns.max(1) as f64).ln().max(0.0);
-        self.runs.push(Run { text: text.to_string(), words, weight });
-        Ok(())
+        Ok(columns)
     }
 
     /// The runs that `table` holds, weightiest choice without overlap, and their weight as a share of the request's, 0..=1.
@@ -136,21 +143,35 @@ impl NamedValues {
         (if self.total > 0.0 { (weight / self.total).min(1.0) } else { 0.0 }, chosen)
     }
 
-    /// The `k` tables that hold most of what is named, ties by table.
-    pub fn best(&self, k: usize) -> Vec<TableRef> {
-        let order = |a: &(f64, TableRef), b: &(f64, TableRef)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    /// The `k` tables of all shards that hold most of what `text` names, by their places in the whole index, ties by table.
+    ///
+    /// # Errors
+    /// Those of [`LakeIndex::gather`].
+    pub fn best(&self, index: &LakeIndex, text: &str, k: usize) -> Result<Vec<TableRef>> {
+        type Bound = (f64, f64, TableRef);
+        let order = |a: (f64, TableRef), b: (f64, TableRef)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let by_bound = |a: &Bound, b: &Bound| order((a.0, a.2), (b.0, b.2));
         // What runs weigh together is at least what they weigh without overlap.
         let bound = |held: &[(usize, ColumnRef)]| -> f64 {
             held.chunk_by(|a, b| a.0 == b.0).map(|of_run| self.runs[of_run[0].0].weight).sum()
         };
-        let mut tables: Vec<(f64, TableRef)> = self.held.iter().map(|(table, held)| (bound(held), *table)).collect();
-        let looked_at = 3 * k;
-        if looked_at > 0 && looked_at < tables.len() {
-            tables.select_nth_unstable_by(looked_at - 1, order);
-            tables.truncate(looked_at);
-        }
-        tables.iter_mut().for_each(|(weight, table)| *weight = self.of(*table).0);
-        tables.sort_unstable_by(order);
-        tables.into_iter().take(k).map(|(_, table)| table).collect()
+        let keep = |tables: &mut Vec<Bound>| {
+            let looked_at = 3 * k;
+            if looked_at > 0 && looked_at < tables.len() {
+                tables.select_nth_unstable_by(looked_at - 1, by_bound);
+                tables.truncate(looked_at);
+            }
+        };
+        let own = || {
+            let mut tables: Vec<Bound> = self.held.iter().map(|(table, held)| (bound(held), 0.0, *table)).collect();
+            keep(&mut tables);
+            tables.iter_mut().for_each(|(_, weight, table)| *weight = self.of(*table).0);
+            tables.iter_mut().for_each(|(.., table)| *table = index.in_index(*table));
+            Ok(tables)
+        };
+        let mut tables = index.gather(&format!("tables that hold words of {text}"), own, |_| true)?.concat();
+        keep(&mut tables);
+        tables.sort_unstable_by(|a, b| order((a.1, a.2), (b.1, b.2)));
+        Ok(tables.into_iter().take(k).map(|(.., table)| table).collect())
     }
 }

@@ -19,6 +19,8 @@ use lakeward_sketch::ColumnSketch;
 pub struct QueryTable {
     /// The lake's table it is, if it is one; it is never among its own answers.
     pub origin: Option<TableRef>,
+    /// Its place in the whole index, where it is a table of the lake.
+    pub place: Option<TableRef>,
     /// What a catalogue would say of it.
     pub entry: Arc<TableEntry>,
     /// Its columns.
@@ -49,6 +51,43 @@ pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> St
     theirs.into_iter().chain(own).collect()
 }
 
+/// A table of the lake, of any of its shards.
+pub struct InLake {
+    /// Its place in the whole index.
+    pub place: TableRef,
+    /// Its number here; of another shard one that no table here has.
+    pub table: TableRef,
+    /// What the catalogue says of it.
+    pub entry: Arc<TableEntry>,
+}
+
+impl InLake {
+    /// The table with the id `id`, in whichever shard it is.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids; [`Error::Usage`] for a record; those of [`LakeIndex::gather`].
+    pub fn find(index: &LakeIndex, id: &str) -> Result<Self> {
+        let own = || {
+            let Some(table) = index.get(id)? else { return Ok(None) };
+            let entry = TableEntry::clone(&*index.table(table)?);
+            Ok(Some((index.in_index(table), entry)))
+        };
+        let of_all = index.gather("the table", own, |_: &Option<(TableRef, TableEntry)>| true)?;
+        if let Some((place, entry)) = of_all.into_iter().flatten().next() {
+            let elsewhere = TableRef { segment: u32::MAX, table: u32::MAX };
+            return Ok(Self { place, table: index.of_shard(place).unwrap_or(elsewhere), entry: Arc::new(entry) });
+        }
+        let own = || match index.find(id) {
+            Err(Error::UnknownTable { nearest, .. }) => Ok(nearest),
+            Err(error) => Err(error),
+            Ok(_) => Err(Error::Internal("a table that was not there".into())),
+        };
+        let nearest = index.gather("names like the table's", own, |_: &Vec<String>| true)?.concat();
+        let nearest = nearest_names(id, nearest.iter().map(String::as_str), 5);
+        Err(Error::UnknownTable { name: id.to_string(), nearest })
+    }
+}
+
 impl QueryTable {
     /// The table `name`: an id of the lake, else a file.
     ///
@@ -63,11 +102,19 @@ impl QueryTable {
             }
             return Self::read(path, None, embedder);
         };
-        let entry = index.table(table)?;
+        Self::of_lake(lake, &InLake { place: index.in_index(table), table, entry: index.table(table)? }, embedder)
+    }
+
+    /// Reads a table of the lake.
+    ///
+    /// # Errors
+    /// Those of [`QueryTable::read`].
+    pub fn of_lake(lake: &Path, InLake { place, table, entry }: &InLake, embedder: &dyn Embedder) -> Result<Self> {
         // As much of it as the index knows.
         let rows = entry.report.sample.map(|sample| sample.rows);
         let path = entry.file(lake)?;
-        let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
+        let mut own = Self::read_rows(&path, rows, Some(*table), embedder)?;
+        own.place = Some(*place);
         own.rename(entry.id.clone());
         let known = Arc::make_mut(&mut own.entry);
         (known.path, known.foreign_keys) = (entry.path.clone(), entry.foreign_keys.clone());
@@ -122,7 +169,7 @@ impl QueryTable {
                 sketch,
             })
             .collect();
-        Ok(Self { origin, columns, content, path: path.to_path_buf(), entry })
+        Ok(Self { origin, place: origin, columns, content, path: path.to_path_buf(), entry })
     }
 
     /// The places of the columns that `typed` names, as [`columns_named`].

@@ -283,26 +283,93 @@ fn search_in_words(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
-    let (mut ranked, query) = ranked(index, embedder, text, options)?;
-    read_best(index, embedder, text, &mut ranked, &options.weights.search)?;
-    let calibration = query.about.as_ref().map(|about| {
+    // The same text may be searched for other numbers of answers before, as one in another language is.
+    let label = format!("{} answers to {text}", options.k);
+    let found = || {
+        let (mut ranked, query) = ranked(index, embedder, text, options)?;
+        read_best(index, embedder, (text, &label), &mut ranked, &options.weights.search)?;
+        Ok((ranked, query))
+    };
+    // What was heard of is not computed again in the next round.
+    let (mut kept, count) = (None, options.k.saturating_add(MOST_COMPARED));
+    let own = || {
+        let found = found()?;
+        let best = own_best(index, &found.0, count);
+        kept = Some(found);
+        best
+    };
+    let mut best = best_of_all(index, &format!("best of {label}"), own, count)?;
+    let about = match &kept {
+        Some((_, query)) => query.about.clone(),
+        None => meaning(index, embedder, text)?,
+    };
+    let calibration = about.as_ref().map(|about| {
         let world = text_encoder(index, embedder).and_then(|encoder| world::nearest(encoder, about));
-        Calibration::of(&ranked, world, &options.weights.calibration)
+        Calibration::of(&best, world, &options.weights.calibration)
     });
-    let also = put_copies_together(index, &mut ranked, options.k)?;
-    ranked.truncate(options.k);
-    let mut answers = Vec::with_capacity(ranked.len());
-    for (score, candidate) in ranked {
-        let table = candidate.table;
-        let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
-        let mut found = SearchAnswer { relevance, ..answer(index, &query, score, candidate)? };
-        if let Some(also) = also.get(&table) {
-            found.also.clone_from(also);
-            found.reason.push_str(&format!("; also at {}", also.join(", ")));
+    let also = put_copies_together(index, &label, &mut best, options.k)?;
+    best.truncate(options.k);
+    let own = || {
+        let (ranked, query) = kept.take().map_or_else(found, Ok)?;
+        let mut candidates: HashMap<TableRef, SearchCandidate> =
+            ranked.into_iter().map(|(_, candidate)| (index.in_index(candidate.table), candidate)).collect();
+        let mut answers = Vec::new();
+        for (rank, Ranked { score, place, exact, .. }) in best.iter().enumerate() {
+            let Some(candidate) = candidates.remove(place) else { continue };
+            let relevance = calibration.as_ref().map(|calibration| calibration.relevance(*score, *exact));
+            let mut found = SearchAnswer { relevance, ..answer(index, &query, *score, candidate)? };
+            if let Some(also) = also.get(place) {
+                found.also.clone_from(also);
+                found.reason.push_str(&format!("; also at {}", also.join(", ")));
+            }
+            answers.push((rank, found));
         }
-        answers.push(found);
+        Ok(answers)
+    };
+    let is_possible = |own: &Vec<(usize, SearchAnswer)>| own.len() <= options.k;
+    let mut answers = index.gather(&label, own, is_possible)?.concat();
+    answers.sort_by_key(|(rank, _)| *rank);
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+}
+
+/// A table in the ranking of all shards.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Ranked {
+    exact: bool,
+    score: f64,
+    /// Its place in the whole index.
+    place: TableRef,
+    about: f64,
+    header: Option<u64>,
+}
+
+impl Ranked {
+    fn order(&self, other: &Self) -> Ordering {
+        other.exact.cmp(&self.exact).then(other.score.total_cmp(&self.score)).then(self.place.cmp(&other.place))
     }
-    Ok(answers)
+}
+
+/// The first `count` of a ranking.
+fn own_best(index: &LakeIndex, ranked: &[(f64, SearchCandidate)], count: usize) -> Result<Vec<Ranked>> {
+    let ranked = ranked.iter().take(count).map(|(score, candidate)| {
+        let SearchCandidate { table, exact, features, .. } = candidate;
+        let header = index.segment(table.segment)?.catalog.header(table.table)?;
+        Ok(Ranked { exact: *exact, score: *score, place: index.in_index(*table), about: features.about, header })
+    });
+    ranked.collect()
+}
+
+/// The first `count` of the rankings of all shards, best first.
+fn best_of_all(
+    index: &LakeIndex,
+    label: &str,
+    own: impl FnOnce() -> Result<Vec<Ranked>>,
+    count: usize,
+) -> Result<Vec<Ranked>> {
+    let mut best = index.gather(label, own, |own| own.len() <= count)?.concat();
+    best.sort_by(Ranked::order);
+    best.truncate(count);
+    Ok(best)
 }
 
 fn ranked(
@@ -324,24 +391,34 @@ fn ranked(
 fn read_best(
     index: &LakeIndex,
     embedder: &dyn Embedder,
-    text: &str,
+    (text, label): (&str, &str),
     ranked: &mut [(f64, SearchCandidate)],
     weights: &SearchWeights,
 ) -> Result<()> {
     let Some(encoder) = embedder.as_text_encoder().filter(|_| !reads_texts(index, embedder)) else { return Ok(()) };
-    let (read, others) = ranked.split_at_mut(ranked.len().min(READ_TABLES));
-    let texts = read.iter().map(|(_, found)| Ok(meanings::longest_text(&index.dataset(found.table)?)));
-    let texts: Vec<String> = texts.collect::<Result<_>>()?;
-    encoder.prefetch(|| texts.iter().cloned().chain([text.to_string()]).collect());
-    let query = encoder.embed(text);
-    let cosine = |text: &String| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
-    let cosines: Vec<f64> = texts.par_iter().map(cosine).collect();
-    for ((score, found), cosine) in read.iter_mut().zip(cosines) {
-        found.features.about = cosine;
+    let own = || own_best(index, ranked, READ_TABLES);
+    let best = best_of_all(index, &format!("read for {label}"), own, READ_TABLES)?;
+    let own = best.iter().filter(|best| index.of_shard(best.place).is_some()).count();
+    let (read, others) = ranked.split_at_mut(own.min(ranked.len()));
+    let own = || {
+        let texts = read.iter().map(|(_, found)| Ok(meanings::longest_text(&index.dataset(found.table)?)));
+        let texts: Vec<String> = texts.collect::<Result<_>>()?;
+        encoder.prefetch(|| texts.iter().cloned().chain([text.to_string()]).collect());
+        let query = encoder.embed(text);
+        let cosine = |text: &String| f64::from(dot(&query, &vector_of(encoder, text))).clamp(0.0, 1.0);
+        let cosines: Vec<f64> = texts.par_iter().map(cosine).collect();
+        Ok(read.iter().map(|(_, found)| index.in_index(found.table)).zip(cosines).collect::<Vec<(TableRef, f64)>>())
+    };
+    let cosines = index.gather(&format!("cosines of those read for {label}"), own, |own| own.len() <= READ_TABLES)?;
+    let cosines: HashMap<TableRef, f64> = cosines.into_iter().flatten().collect();
+    for (score, found) in read.iter_mut() {
+        found.features.about = cosines.get(&index.in_index(found.table)).copied().unwrap_or(0.0);
         *score = weights.score(&found.features);
     }
     sort(read);
-    let least = read.last().map_or(0.0, |(score, _)| *score);
+    let own = || own_best(index, read, READ_TABLES);
+    let best = best_of_all(index, &format!("best that were read for {label}"), own, READ_TABLES)?;
+    let least = best.last().map_or(0.0, |best| best.score);
     others.iter_mut().for_each(|(score, _)| *score = score.min(least));
     Ok(())
 }
@@ -360,17 +437,19 @@ pub(super) fn ranked_tables(
 /// Takes copies and editions of better tables out of the best `k` and some after them; their ids by the table that stays.
 fn put_copies_together(
     index: &LakeIndex,
-    ranked: &mut Vec<(f64, SearchCandidate)>,
+    label: &str,
+    ranked: &mut Vec<Ranked>,
     k: usize,
 ) -> Result<HashMap<TableRef, Vec<String>>> {
     let mut also: HashMap<TableRef, Vec<String>> = HashMap::new();
     let Some(lake) = index.lake() else { return Ok(also) };
-    let tables: Vec<TableRef> = ranked.iter().take((2 * k).min(MOST_COMPARED)).map(|(_, found)| found.table).collect();
-    let copies = copies::of_earlier(index, lake, &tables)?;
-    for (place, first) in &copies {
-        also.entry(tables[*first]).or_default().push(index.id(tables[*place])?.to_string());
+    let compared = ranked.iter().take((2 * k).min(MOST_COMPARED));
+    let tables: Vec<(TableRef, Option<u64>)> = compared.map(|ranked| (ranked.place, ranked.header)).collect();
+    let copies = copies::of_earlier(index, lake, label, &tables)?;
+    for (_, first, id) in &copies {
+        also.entry(tables[*first].0).or_default().push(id.clone());
     }
-    for (place, _) in copies.iter().rev() {
+    for (place, ..) in copies.iter().rev() {
         ranked.remove(*place);
     }
     Ok(also)
@@ -407,12 +486,12 @@ struct Calibration<'w> {
 
 impl<'w> Calibration<'w> {
     /// That of a ranking for a request that is this near to the world, -1..=1.
-    fn of(ranked: &[(f64, SearchCandidate)], world: Option<f64>, weights: &'w CalibrationWeights) -> Self {
-        let about = ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.features.about).fold(0.0, f64::max);
+    fn of(ranked: &[Ranked], world: Option<f64>, weights: &'w CalibrationWeights) -> Self {
+        let about = ranked.iter().take(CALIBRATED).map(|ranked| ranked.about).fold(0.0, f64::max);
         Self {
             weights,
             best: weights.about * about - weights.world * world.unwrap_or(weights.usual_world) - weights.offset,
-            score: ranked.iter().map(|(score, _)| *score).fold(0.0, f64::max),
+            score: ranked.iter().map(|ranked| ranked.score).fold(0.0, f64::max),
         }
     }
 
@@ -448,16 +527,17 @@ pub fn rank(
     tables: &[TableRef],
     weights: &RankingWeights,
 ) -> Result<Vec<SearchAnswer>> {
-    let lexical = index.lexical().prepare(text)?;
+    let (lexical, about) = (index.lexical().prepare(text), meaning(index, embedder, text));
+    let (lexical, about) = (lexical?, about?);
     let typed = lexical.typed_words();
-    let query = DenseQuery::of(index, embedder, text, &typed);
+    let query = DenseQuery::of(about, embedder, &typed);
     let found = FoundTables {
-        named: NamedValues::find(index, &typed)?,
+        named: NamedValues::find(index, text, &typed)?,
         notes: noted(index, embedder, &query, text, &typed)?,
         lexical_ranks: HashMap::new(),
         dense_ranks: HashMap::new(),
     };
-    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &query, tables, &found)?
+    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, text, &lexical, &query, tables, &found)?
         .into_iter()
         .map(|candidate| (weights_for(index, embedder, weights).score(&candidate.features), candidate))
         .collect();
@@ -476,6 +556,7 @@ fn sort(ranked: &mut [(f64, SearchCandidate)]) {
 struct FoundTables {
     named: NamedValues,
     notes: HashMap<TableRef, NoteEvidence>,
+    /// By place in the whole index, as the next.
     lexical_ranks: HashMap<TableRef, u32>,
     dense_ranks: HashMap<TableRef, u32>,
 }
@@ -532,45 +613,61 @@ fn candidates(
     options: &SearchOptions<'_>,
 ) -> Result<(Vec<SearchCandidate>, DenseQuery)> {
     let SearchOptions { k, weights } = *options;
-    let lexical = index.lexical().prepare(text)?;
+    let (lexical, about) = (index.lexical().prepare(text), meaning(index, embedder, text));
+    let (lexical, about) = (lexical?, about?);
     let typed = lexical.typed_words();
-    let query = DenseQuery::of(index, embedder, text, &typed);
-    let by_words: Vec<TableRef> =
-        lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
-    let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
-    let dense = match &query.about {
-        Some(about) => {
-            let mut dense = nearest_about(index, about, OTHERS_DEPTH.max(k))?;
-            dense.retain(|(table, cosine)| *cosine >= weights.text.least_about || ranks_by_words.contains_key(table));
-            dense
-        }
-        None => {
-            let mut dense = nearest_tables(index, &query.words, OTHERS_DEPTH.max(k))?;
-            dense.retain(|(table, cosine)| *cosine >= weights.text.least_cosine || ranks_by_words.contains_key(table));
-            dense
-        }
+    let query = DenseQuery::of(about, embedder, &typed);
+    let depth = OTHERS_DEPTH.max(k);
+    let (near, least) = match &query.about {
+        Some(about) => (nearest_about(index, about, depth)?, weights.text.least_about),
+        None => (nearest_tables(index, &query.words, depth)?, weights.text.least_cosine),
     };
-    let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
-    let named = NamedValues::find(index, &typed)?;
-    let mut tables = by_words;
+    let near = near.into_iter().map(|(table, cosine)| (f64::from(cosine), table)).collect();
     let notes = noted(index, embedder, &query, text, &typed)?;
-    let mut by_notes: Vec<(&TableRef, &NoteEvidence)> = notes.iter().collect();
-    by_notes.retain(|(_, note)| note.exact || note.share > 0.0 || note.cosine >= f64::from(weights.text.least_about));
-    let best = |note: &NoteEvidence| (note.exact, note.share + note.cosine);
-    by_notes.sort_by(|a, b| best(b.1).partial_cmp(&best(a.1)).unwrap_or(Ordering::Equal).then(a.0.cmp(b.0)));
-    let by_notes = by_notes.into_iter().take(OTHERS_DEPTH).map(|(table, _)| *table);
-    for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)).chain(by_notes) {
+    // One round of an exchange is for all of these; their tables are told by their places in the whole index.
+    let by_words = lexical.best_of_all(WORDS_DEPTH.max(k));
+    let dense = index.best_of_all(&format!("nearest {depth} to {text}"), near, depth);
+    let named = NamedValues::find(index, text, &typed);
+    let by_notes = best_notes(index, text, &notes, f64::from(weights.text.least_about));
+    let (by_words, mut dense, named, by_notes) = (by_words?, dense?, named?, by_notes?);
+    let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
+    dense.retain(|(cosine, table)| *cosine >= f64::from(least) || ranks_by_words.contains_key(table));
+    let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((_, table), rank)| (*table, rank)).collect();
+    let mut tables = by_words;
+    let by_values = named.best(index, text, OTHERS_DEPTH)?;
+    for table in dense.iter().map(|(_, table)| *table).chain(by_values).chain(by_notes) {
         if !tables.contains(&table) {
             tables.push(table);
         }
     }
+    let tables: Vec<TableRef> = tables.into_iter().filter_map(|place| index.of_shard(place)).collect();
     let found = FoundTables { named, notes, lexical_ranks: ranks_by_words, dense_ranks };
-    Ok((looked_at(index, &lexical, &query, &tables, &found)?, query))
+    let label = format!("{k} answers to {text}");
+    Ok((looked_at(index, &label, &lexical, &query, &tables, &found)?, query))
+}
+
+/// The tables whose notes say most of a text, by their places in the whole index.
+fn best_notes(
+    index: &LakeIndex,
+    text: &str,
+    notes: &HashMap<TableRef, NoteEvidence>,
+    least: f64,
+) -> Result<Vec<TableRef>> {
+    if index.notes().all().len() == 0 {
+        return Ok(Vec::new());
+    }
+    let says = |note: &NoteEvidence| note.exact || note.share > 0.0 || note.cosine >= least;
+    let own = notes.iter().filter(|(_, note)| says(note));
+    // An exact one comes before all others.
+    let own = own.map(|(table, note)| (note.share + note.cosine + f64::from(u8::from(note.exact)) * 4.0, *table));
+    let best = index.best_of_all(&format!("notes that say words of {text}"), own.collect(), OTHERS_DEPTH)?;
+    Ok(best.into_iter().map(|(_, table)| table).collect())
 }
 
 /// `tables` with what they are scored by.
 fn looked_at(
     index: &LakeIndex,
+    label: &str,
     lexical: &LexicalQuery<'_>,
     query: &DenseQuery,
     tables: &[TableRef],
@@ -581,6 +678,7 @@ fn looked_at(
     let mut candidates = Vec::with_capacity(tables.len());
     let shares = found.notes.values().map(|note| note.share);
     let reach = evidence.iter().map(|evidence| evidence.coverage_about).chain(shares).fold(0.0, f64::max);
+    let reach = index.gather(&format!("reach of {label}"), || Ok(reach), |_| true)?.into_iter().fold(0.0, f64::max);
     for (&table, lexical) in tables.iter().zip(evidence) {
         let segment = index.segment(table.segment)?;
         let cosine_with = |vectors: &VectorSet, vector: &[f32]| {
@@ -623,8 +721,8 @@ fn looked_at(
             table,
             exact: lexical.matched.iter().any(|matched| matched.exact),
             features,
-            lexical_rank: found.lexical_ranks.get(&table).copied(),
-            dense_rank: found.dense_ranks.get(&table).copied(),
+            lexical_rank: found.lexical_ranks.get(&index.in_index(table)).copied(),
+            dense_rank: found.dense_ranks.get(&index.in_index(table)).copied(),
             noted: note.is_some_and(|note| note.share > 0.0 || note.exact || note.cosine > 0.0 && note.cosine >= about),
             named: held.into_iter().map(|(value, column)| (value.to_string(), column)).collect(),
             lexical,
@@ -675,8 +773,7 @@ fn answer(index: &LakeIndex, query: &DenseQuery, score: f64, candidate: SearchCa
 
 /// The model that reads whole texts, where the index has such vectors of all tables.
 pub(super) fn text_encoder<'e>(index: &LakeIndex, embedder: &'e dyn Embedder) -> Option<&'e dyn Embedder> {
-    let knows = index.segments().iter().all(|segment| segment.meanings.is_some());
-    embedder.as_text_encoder().filter(|_| knows)
+    embedder.as_text_encoder().filter(|_| index.has_meanings())
 }
 
 /// Whether a search compares the text as a whole with what each table is about.
@@ -700,11 +797,18 @@ struct DenseQuery {
 }
 
 impl DenseQuery {
-    fn of(index: &LakeIndex, embedder: &dyn Embedder, text: &str, typed: &[TypedWord<'_>]) -> Self {
-        let about = text_encoder(index, embedder).map(|encoder| encoder.embed(text));
+    fn of(about: Option<Vec<f32>>, embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -> Self {
         let rarity = typed.iter().map(|word| (word.text.to_string(), word.rarity)).collect();
         Self { words: informative_vector(embedder, typed), about, rarity }
     }
+}
+
+/// A text by the model that reads whole texts, where all tables have such vectors; of several shards that of the first.
+fn meaning(index: &LakeIndex, embedder: &dyn Embedder, text: &str) -> Result<Option<Vec<f32>>> {
+    let Some(encoder) = text_encoder(index, embedder) else { return Ok(None) };
+    let is_possible = |vector: &Vec<f32>| vector.len() == encoder.dims();
+    let vectors = index.gather(&format!("meaning of {text}"), || Ok(encoder.embed(text)), is_possible)?;
+    Ok(vectors.into_iter().next())
 }
 
 /// At most `depth` tables by cosine (-1..=1) of what they are about with `vector`, best first, ties by table.

@@ -144,10 +144,33 @@ pub fn search(
     query: &QueryTable,
     options: &UnionOptions<'_>,
 ) -> Result<Vec<UnionAnswer>> {
-    let candidates = aligned(index, query, options)?;
-    let own_rows =
-        if options.count_rows { RowHashes::read(&query.path, &query.entry.profile.columns).ok() } else { None };
-    candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
+    // What was heard of is not computed again in the next round.
+    let best = match index.exchange() {
+        None => None,
+        Some(_) => {
+            let own = || {
+                let candidates = aligned(index, query, options)?;
+                Ok(candidates.iter().map(|own| (own.score, own.id.to_string())).collect::<Vec<_>>())
+            };
+            let mut best = index.gather("best scores", own, |best| best.len() <= options.k)?.concat();
+            best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+            best.truncate(options.k);
+            Some(best)
+        }
+    };
+    let own = || {
+        let mut candidates = aligned(index, query, options)?;
+        if let Some(best) = &best {
+            candidates.retain(|own| best.iter().any(|(_, id)| id == own.id));
+        }
+        let counts = options.count_rows && !candidates.is_empty();
+        let own_rows = counts.then(|| RowHashes::read(&query.path, &query.entry.profile.columns).ok()).flatten();
+        let answer = |own: &Candidate<'_>| Ok((own.score, answer(index, lake, query, own, own_rows.as_ref())?));
+        candidates.par_iter().map(answer).collect()
+    };
+    let mut answers = index.gather("answers", own, |own: &Vec<(f64, UnionAnswer)>| own.len() <= options.k)?.concat();
+    answers.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.table.cmp(&b.1.table)));
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
 }
 
 /// All tables that are proposed for a union with `query` and align with it, each with its features, for fitting weights.
@@ -173,7 +196,8 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
     let content_query = first.vectors.contents.prepare(&query.content)?;
     let width = query.columns.len();
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
-    for table in channels.proposed(query, &weights.fusion) {
+    let proposed = channels.proposed(query, &weights.fusion);
+    for table in proposed.into_iter().filter_map(|place| index.of_shard(place)) {
         let segment = index.segment(table.segment)?;
         let columns = segment.catalog.columns(table.table)?;
         if !segment.is_live(table.table) || columns.is_empty() {
@@ -229,11 +253,11 @@ impl Channels {
         Ok(Self { words, content, headers: headers?, values: values?, look_alikes })
     }
 
-    /// The tables to align, most promising first: those ranked high by many channels.
+    /// The tables to align by their places in the whole index, most promising first: those ranked high by many channels.
     fn proposed(&self, query: &QueryTable, weights: &FusionWeights) -> Vec<TableRef> {
         let channels = [&self.words, &self.content, &self.headers, &self.values, &self.look_alikes];
         let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())), weights);
-        let tables = fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin);
+        let tables = fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.place);
         tables.take(ALIGNED_TABLES).collect()
     }
 }

@@ -16,6 +16,7 @@ mod lake_map;
 mod metrics;
 mod page;
 mod refusal;
+mod shards;
 mod users;
 
 use std::collections::BTreeSet;
@@ -65,6 +66,8 @@ pub struct ServeOptions {
     pub queries: bool,
     /// The language of the page, whatever browsers prefer.
     pub language: Option<Language>,
+    /// Addresses of the shards that answer, in the order of their numbers, and the token that they know.
+    pub shards: (Vec<String>, Option<String>),
 }
 
 /// Where the service is reached.
@@ -110,7 +113,7 @@ pub fn serve(
         let address =
             Address { page: format!("http://{own}/login{code}"), token: secrets.map(|secrets| secrets.token) };
         let app = Arc::new(App::new(service, users, (hosts, own.port()), log)?);
-        let router = router(Arc::clone(&app), options);
+        let router = router(Arc::clone(&app), options)?;
         let stop = stop_signal()?;
         announce(&address);
         connections::serve(listener, router, stop).await;
@@ -155,7 +158,32 @@ async fn in_language(State(set): State<Option<Language>>, request: Request, next
     messages::within(language, next.run(request)).await
 }
 
-fn router(app: Arc<App>, options: &ServeOptions) -> Router {
+/// The paths of the service: of an index in shards, those of a shard or of the service in front of them alone.
+fn router(app: Arc<App>, options: &ServeOptions) -> Result<Router> {
+    let (addresses, token) = &options.shards;
+    let router = match app.service.lake().in_use().place().shard {
+        None => whole(&app, options),
+        Some(_) => {
+            let router = match addresses.is_empty() {
+                true => shards::of_shard(),
+                false => shards::Shards::new(addresses, token.clone())?.routes(),
+            };
+            router.route("/healthz", get(healthz)).route("/metrics", get(metrics)).fallback(in_shards)
+        }
+    };
+    let mut router = router
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(RequestBodyTimeoutLayer::new(BODY_WITHIN))
+        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(from_fn_with_state(options.language, in_language));
+    for (name, value) in guard::HEADERS {
+        router = router.layer(SetResponseHeaderLayer::overriding(name, value));
+    }
+    Ok(router.with_state(app))
+}
+
+/// The paths of a service of a whole index.
+fn whole(app: &Arc<App>, options: &ServeOptions) -> Router<Arc<App>> {
     let endpoints = api::endpoints();
     let document = Arc::new(endpoint::openapi(&endpoints));
     let mut router: Router<Arc<App>> = page::routes()
@@ -165,23 +193,15 @@ fn router(app: Arc<App>, options: &ServeOptions) -> Router {
     for endpoint in endpoints {
         router = router.route(endpoint.path, endpoint.handler);
     }
-    let mut router = router
+    router
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         .layer(RequestBodyLimitLayer::new(MOST_BODY_BYTES))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(Arc::clone(&app), page::as_pages))
-        .layer(from_fn_with_state(Arc::clone(&app), background::in_background))
+        .layer(from_fn_with_state(Arc::clone(app), page::as_pages))
+        .layer(from_fn_with_state(Arc::clone(app), background::in_background))
         // It has a limit of its own.
-        .route_service("/mcp", mcp(&app, options.queries))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(RequestBodyTimeoutLayer::new(BODY_WITHIN))
-        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
-        .layer(from_fn_with_state(options.language, in_language));
-    for (name, value) in guard::HEADERS {
-        router = router.layer(SetResponseHeaderLayer::overriding(name, value));
-    }
-    router.with_state(app)
+        .route_service("/mcp", mcp(app, options.queries))
 }
 
 /// The tools for agents; hosts and origins are checked here too, should the guard be taken away.
@@ -207,6 +227,11 @@ async fn metrics(State(app): State<Arc<App>>) -> Result<String, Refusal> {
 
 async fn unknown() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path", Some("`/api/v1/openapi.json` lists the paths"))
+}
+
+async fn in_shards() -> Refusal {
+    let hint = "search, join and union are there where `lakeward serve --shards` runs; all else needs the whole index in one process";
+    Refusal::new(StatusCode::NOT_FOUND, "the index is served in shards, and there is nothing at this path", Some(hint))
 }
 
 async fn not_allowed() -> Refusal {

@@ -365,7 +365,7 @@ fn merged(
     commits: &Commits<'_>,
 ) -> Result<Vec<SegmentEntry>> {
     let shards = Manifest { segments: entries, ..Manifest::empty(manifest.lake.clone(), manifest.embedder.clone()) };
-    let index = LakeIndex::open_snapshot(list.folder(), shards, embedder.id())?;
+    let index = LakeIndex::open_snapshot(list.folder(), shards, embedder.id(), None)?;
     let places: Vec<usize> = (0..index.segments().len()).collect();
     let name = |number: usize| commits.segment_name(manifest.generation + 1, number);
     let into = merge::Into { folder: commits.folder, name: &name, is_full, shape: VectorShape::of(embedder) };

@@ -54,7 +54,7 @@ impl Survey {
         manifest.segments.retain(|segment| !damaged.contains(&segment.name));
         if !manifest.segments.is_empty() {
             // An index that cannot be opened must not be extended and reported as up to date.
-            LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
+            LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id(), None)?;
         }
         let mut listing = source::list_tables(lake, &options.tables)?;
         let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;

@@ -52,7 +52,7 @@ fn columns(mut probes: &[u16]) -> impl Iterator<Item = (bool, &[u16])> {
 
 /// Whether each of the columns of `small`, so many, has at least `share` of its values in the same column of `large`, as far as the
 /// smallest hashes of both say; `None` where they say too little of some column, and no other one has less.
-pub(super) fn may_share(small: &[u16], large: &[u16], count: usize, share: f64) -> Option<bool> {
+pub fn may_share(small: &[u16], large: &[u16], count: usize, share: f64) -> Option<bool> {
     let mut told = 0;
     for ((own_complete, own), (complete, theirs)) in columns(small).zip(columns(large)) {
         // Of greater values nothing is known.

@@ -11,10 +11,11 @@ use super::LexicalIndex;
 use super::field::{Boosts, KeyKind, LexicalField};
 use super::matched::{add_word, find};
 use super::query::{Query, is_stop_word};
-use super::score::{K1, Weights, score};
-use super::search::FieldMatch;
+use super::score::K1;
+use super::search::{FieldMatch, Scored};
 use super::segment::{OpenSegment, guarded};
-use lakeward_core::error::Result;
+use crate::open::TableRef;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::text::bare;
 
 /// Maximum stop words between two words of the text that still count as neighbours.
@@ -93,17 +94,16 @@ impl LexicalIndex {
     pub fn prepare(&self, text: &str) -> Result<LexicalQuery<'_>> {
         let boosts = Boosts::default();
         let query = Query::from_text(text);
-        let weights = Weights::new(&self.segments, boosts);
-        let (scores, counts) = score(&self.segments, &self.fields, &weights, &query.terms)?;
         // Records have no cells.
         let has_cells = self.segments.iter().any(|segment| segment.words(LexicalField::Values as usize) > 0);
-        let scores_about = match has_cells {
-            true => {
-                let without_cells = Weights::new(&self.segments, boosts.with(LexicalField::Values, 0.0));
-                score(&self.segments, &self.fields, &without_cells, &query.terms)?.0
-            }
-            false => scores.clone(),
+        let both = [boosts, boosts.with(LexicalField::Values, 0.0)];
+        let ways = if has_cells || self.exchange.is_some() { &both[..] } else { &both[..1] };
+        let mut scored = self.scored(text, &query.terms, ways)?.into_iter();
+        let (scored, about) = (scored.next(), scored.next());
+        let Some(Scored { scores, counts, weights }) = scored else {
+            return Err(Error::Internal("no scores of a text".into()));
         };
+        let scores_about = about.map_or_else(|| scores.clone(), |about| about.scores);
         Ok(LexicalQuery {
             scores_about,
             index: self,
@@ -118,11 +118,19 @@ impl LexicalIndex {
 }
 
 impl LexicalQuery<'_> {
-    /// The `k` best tables by BM25F as (segment, table), exact matches first.
+    /// The `k` best tables by BM25F as (segment, table), exact matches first, of an index that is open as a whole.
     pub fn best(&self, k: usize) -> Vec<(u32, u32)> {
-        let ranked = self.index.best(&self.scores, &self.exact, k);
-        let table = |segment: usize, document: DocId| self.index.segments[segment].table(document);
-        ranked.iter().map(|ranked| (ranked.segment as u32, table(ranked.segment, ranked.document))).collect()
+        let best = self.best_of_all(k).unwrap_or_default();
+        best.into_iter().map(|table| (table.segment, table.table)).collect()
+    }
+
+    /// The `k` best tables of all shards by BM25F by their places in the whole index, exact matches first.
+    ///
+    /// # Errors
+    /// [`Error::AwaitsShards`] as all that is gathered.
+    pub fn best_of_all(&self, k: usize) -> Result<Vec<TableRef>> {
+        let best = self.index.best(&self.text, &self.scores, &self.exact, k)?;
+        Ok(best.into_iter().map(|best| best.table).collect())
     }
 
     /// The first words of the text in order.

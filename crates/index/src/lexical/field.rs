@@ -116,6 +116,7 @@ impl Boosts {
 }
 
 /// The tantivy fields of a segment.
+#[derive(Clone)]
 pub(super) struct Fields {
     pub schema: Schema,
     pub key: Field,
@@ -142,7 +143,7 @@ impl Fields {
 }
 
 /// What an exact match is with; the letter that begins its term in the key field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum KeyKind {
     Title,
     Name,

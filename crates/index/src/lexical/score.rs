@@ -27,7 +27,7 @@ use super::segment::OpenSegment;
 /// Saturation: how soon further repetitions of a word stop counting. The usual value.
 pub(super) const K1: f32 = 1.2;
 /// Length normalisation of every field. The usual value.
-const B: f32 = 0.75;
+pub(super) const B: f32 = 0.75;
 
 /// Weights of the words of each field, for one set of segments.
 pub(super) struct Weights {
@@ -37,6 +37,23 @@ pub(super) struct Weights {
     tables: u64,
 }
 
+/// Numbers of tables, and of words of each field.
+pub(super) struct Sizes {
+    pub tables: u64,
+    pub words: [u64; FIELD_COUNT],
+}
+
+impl Sizes {
+    /// Those of `segments`.
+    pub fn of(segments: &[Arc<OpenSegment>]) -> Self {
+        let mut words = [0; FIELD_COUNT];
+        for field in LexicalField::ALL {
+            words[field as usize] = segments.iter().map(|segment| segment.words(field as usize)).sum();
+        }
+        Self { tables: segments.iter().map(|segment| u64::from(segment.documents)).sum(), words }
+    }
+}
+
 impl Weights {
     pub fn new(segments: &[Arc<OpenSegment>], boosts: Boosts) -> Self {
         Self::with_length(segments, boosts, B)
@@ -44,10 +61,14 @@ impl Weights {
 
     /// With another strength of length normalisation, 0..=1.
     pub fn with_length(segments: &[Arc<OpenSegment>], boosts: Boosts, b: f32) -> Self {
-        let tables: u64 = segments.iter().map(|segment| u64::from(segment.documents)).sum();
-        let mut norms = Box::new([[0.0; 256]; FIELD_COUNT]);
+        Self::of(&Sizes::of(segments), boosts, b)
+    }
+
+    /// Of tables with these sizes.
+    pub fn of(Sizes { tables, words }: &Sizes, boosts: Boosts, b: f32) -> Self {
+        let (tables, mut norms) = (*tables, Box::new([[0.0; 256]; FIELD_COUNT]));
         for field in LexicalField::ALL {
-            let words: u64 = segments.iter().map(|segment| segment.words(field as usize)).sum();
+            let words = words[field as usize];
             let average = (words as f32 / tables.max(1) as f32).max(f32::MIN_POSITIVE);
             for (id, norm) in norms[field as usize].iter_mut().enumerate() {
                 let length = FieldNormReader::id_to_fieldnorm(id as u8) as f32;
@@ -90,23 +111,25 @@ struct SegmentScores {
 }
 
 /// The scores of all documents of `segments` for `terms`, by segment and document, 0 if no term occurs; and the number of tables that have
-/// each term.
+/// each term: `known`, or that of `segments`.
 pub(super) fn score(
     segments: &[Arc<OpenSegment>],
     fields: &Fields,
     weights: &Weights,
     terms: &[QueryTerm],
+    known: Option<&[u64]>,
 ) -> Result<(Vec<Vec<f32>>, Vec<usize>)> {
     let mut all: Vec<SegmentScores> = segments.iter().map(|segment| SegmentScores::new(segment.documents)).collect();
     let mut counts = Vec::with_capacity(terms.len());
-    for term in terms {
+    for (place, term) in terms.iter().enumerate() {
         segments.par_iter().zip(&mut all).try_for_each(|(segment, scores)| {
             weights.fields_of(term).try_for_each(|field| {
                 let term = Term::from_field_text(fields.text[field as usize], &term.term);
                 scores.add_frequencies(segment, field as usize, &term, &weights.norms[field as usize])
             })
         })?;
-        let tables_with_term = all.iter().map(|scores| scores.touched.len()).sum();
+        let here = || all.iter().map(|scores| scores.touched.len()).sum();
+        let tables_with_term = known.and_then(|known| known.get(place)).map_or_else(here, |count| *count as usize);
         counts.push(tables_with_term);
         let weight = term.weight * weights.idf(tables_with_term);
         all.par_iter_mut().for_each(|scores| scores.add_scores(weight));

@@ -206,7 +206,7 @@ fn weighted_tokens_search_chosen_fields() {
         boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
         ..LexicalOptions::default()
     };
-    let run = |tokens: &[(&str, f32)]| tables_of(&index.search_tokens(tokens, &options).unwrap());
+    let run = |tokens: &[(&str, f32)]| tables_of(&index.search_tokens("a table", tokens, &options).unwrap());
     assert_eq!(run(&[("city", 1.0), ("Zug", 1.0), ("Bern", 0.1)]), [1, 0]);
     assert_eq!(run(&[("city", 1.0), ("Zug", 0.1), ("Bern", 1.0)]), [0, 1]);
     assert_eq!(run(&[("Zug", f32::NAN), ("Bern", -1.0), ("city", 0.0)]), Vec::<u32>::new());

@@ -45,7 +45,7 @@ impl<'a> KeyColumn<'a> {
         let column = &query.columns[place];
         let first = index.segments().first();
         let vector = first.map(|segment| segment.vectors.columns.prepare(&column.vector)).transpose()?;
-        let weights = super::value_weights(index, column)?;
+        let weights = super::value_weights(index, place, column)?;
         let variants = Variants::of(column, &weights);
         let name = NameParts::of(&column.profile.name);
         Ok(Self { column, place, variants, number, weight, origin: query.origin, weights, name, vector, evidence })
@@ -54,10 +54,32 @@ impl<'a> KeyColumn<'a> {
     /// Candidates by equal values and by nearly equal values.
     pub fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
         let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSEST_COLUMNS))?;
-        let mut overlaps: HashMap<ColumnRef, Overlap> = closest_of(overlaps).into_iter().collect();
+        let (closest, varying) = (closest_of(index, self.place, overlaps), self.variants.proposed(index, self.place));
+        self.sharing(index, closest?.into_iter().collect(), varying?)
+    }
+
+    /// Those of `columns` that share equal or nearly equal values.
+    pub fn sharing_values_of(&self, index: &LakeIndex, columns: Vec<ColumnRef>) -> Result<Vec<Candidate>> {
+        let mut overlaps = HashMap::new();
+        for column in &columns {
+            let overlap = self.overlap_with(index, *column)?;
+            if overlap.shared > 0 {
+                overlaps.insert(*column, overlap);
+            }
+        }
+        self.sharing(index, overlaps, columns)
+    }
+
+    /// Candidates with these overlaps, and those of the `varying` columns with nearly equal values.
+    fn sharing(
+        &self,
+        index: &LakeIndex,
+        mut overlaps: HashMap<ColumnRef, Overlap>,
+        varying: Vec<ColumnRef>,
+    ) -> Result<Vec<Candidate>> {
         let mut variants: HashMap<ColumnRef, VariantShare> = HashMap::new();
         let all = self.column.values.hashes.len() as u64;
-        for column in self.variants.proposed(index)? {
+        for column in varying {
             if overlaps.get(&column).is_some_and(|overlap| overlap.shared == all) {
                 continue;
             }

@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::lists_of_all::{Lists, ListsOfAll};
 use crate::query_table::QueryTable;
 use lakeward_core::error::Result;
 use lakeward_core::text::is_placeholder;
 use lakeward_index::Segment;
 use lakeward_index::overlap::shared_hashes;
-use lakeward_index::postings::PostingList;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef, header_hashes};
 
 /// Most column names of a table that are compared; a wider table is judged by its first columns.
@@ -73,18 +73,20 @@ impl<'a> Contexts<'a> {
     pub fn same_named(&self, place: usize) -> Result<Vec<ColumnRef>> {
         let Some(name) = self.own.get(place).copied().flatten() else { return Ok(Vec::new()) };
         let keys = in_order(self.own.iter().filter_map(|key| *key).filter(|key| *key != name).collect());
-        let same_named = self.lists(name)?;
+        let keys: Vec<u64> = std::iter::once(name).chain(keys).collect();
+        let label = format!("columns named as {place} and the others");
+        let found = ListsOfAll::find(self.index, &label, &keys, |segment| &segment.join.headers)?;
+        let (columns, mut lists) = (found.columns, found.lists);
+        let same_named = lists.remove(0);
         let mut read_bytes = same_named.bytes;
         if read_bytes > MOST_LIST_BYTES {
             return Ok(Vec::new());
         }
         let mut tables: BTreeMap<TableRef, (f64, ColumnRef)> = BTreeMap::new();
         self.for_each(&same_named, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
-        let mut lists = keys.into_iter().map(|key| self.lists(key)).collect::<Result<Vec<_>>>()?;
         lists.sort_by_key(|lists| lists.bytes);
-        let columns: usize = self.index.segments().iter().map(|segment| segment.columns.len()).sum();
         for list in lists {
-            read_bytes += list.bytes;
+            read_bytes = list.bytes.saturating_add(read_bytes);
             if read_bytes > MOST_LIST_BYTES {
                 break;
             }
@@ -99,19 +101,12 @@ impl<'a> Contexts<'a> {
         // Ties stay in the order of tables.
         tables.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
         tables.truncate(SIMILAR_TABLES);
-        Ok(tables.into_iter().map(|(_, (_, column))| column).collect())
-    }
-
-    fn lists(&self, key: u64) -> Result<Lists> {
-        let mut lists = Lists::default();
-        for (place, segment) in (0u32..).zip(self.index.segments()) {
-            if let Some(list) = segment.join.headers.find(key)? {
-                lists.bytes += list.bytes();
-                lists.count += list.count();
-                lists.lists.push((place, list));
-            }
+        if self.index.exchange().is_some() {
+            let own = tables.iter().map(|(table, (score, _))| (*score, *table)).collect();
+            let of_all = self.index.best_of_all(&format!("tables with the name of {place}"), own, SIMILAR_TABLES)?;
+            tables.retain(|(table, _)| of_all.iter().any(|(_, other)| *other == self.index.in_index(*table)));
         }
-        Ok(lists)
+        Ok(tables.into_iter().map(|(_, (_, column))| column).collect())
     }
 
     /// Calls `each` with the columns of `lists` in live tables, ascending.
@@ -129,14 +124,6 @@ impl<'a> Contexts<'a> {
         }
         Ok(())
     }
-}
-
-/// The posting lists of the columns of one name, by segment.
-#[derive(Default)]
-struct Lists {
-    bytes: usize,
-    count: usize,
-    lists: Vec<(u32, PostingList)>,
 }
 
 /// Ascending, each once.

@@ -1,5 +1,7 @@
 //! Joins that a database declares as foreign keys: of the query's columns, and of other tables to the query.
 
+use std::collections::HashSet;
+
 use crate::query_table::QueryTable;
 use lakeward_core::error::Result;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
@@ -12,10 +14,7 @@ use lakeward_lake::source::{Format, Origin, classify_table};
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].
 pub(super) fn declared_pairs(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(usize, ColumnRef)>> {
-    let of_database = classify_table(&query.entry.path).is_some_and(|(format, _)| format == Format::Sqlite);
-    // All tables of a database have its path in theirs.
-    let database = query.entry.path.rsplit_once('/').filter(|_| of_database && query.origin.is_some());
-    let Some((database, _)) = database else { return Ok(Vec::new()) };
+    let Some(database) = database_of(query) else { return Ok(Vec::new()) };
     let mut pairs = Vec::new();
     for table in index.tables() {
         let Origin::File(path) = index.origin(table)? else { continue };
@@ -31,6 +30,29 @@ pub(super) fn declared_pairs(index: &LakeIndex, query: &QueryTable) -> Result<Ve
         }
     }
     Ok(pairs)
+}
+
+/// The database that `query` is a table of: all tables of it have its path in theirs.
+fn database_of(query: &QueryTable) -> Option<&str> {
+    let of_database = classify_table(&query.entry.path).is_some_and(|(format, _)| format == Format::Sqlite);
+    let database = query.entry.path.rsplit_once('/').filter(|_| of_database && query.origin.is_some());
+    database.map(|(database, _)| database)
+}
+
+/// Of [`declared_pairs`] the places of the query's columns, in all shards.
+///
+/// # Errors
+/// Those of [`LakeIndex::gather`].
+pub(super) fn declared_places(
+    index: &LakeIndex,
+    query: &QueryTable,
+    declared: &[(usize, ColumnRef)],
+) -> Result<HashSet<usize>> {
+    if database_of(query).is_none() {
+        return Ok(HashSet::new());
+    }
+    let own = || Ok(declared.iter().map(|(place, _)| *place).collect::<Vec<usize>>());
+    Ok(index.gather("columns of declared keys", own, |_| true)?.into_iter().flatten().collect())
 }
 
 /// The columns of `from` that are declared to be keys of `to`, and those keys.

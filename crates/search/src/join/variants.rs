@@ -5,11 +5,12 @@
 //! most one variant. Where a candidate has more values than the index stores as samples, the figures are estimated from the
 //! samples. Variants are not equal values: they show that two columns refer to the same things, not that a join would match.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::lists_of_all::{Lists, ListsOfAll};
 use crate::query_table::QueryColumn;
 use lakeward_core::error::Result;
 use lakeward_index::columns::may_vary;
@@ -84,7 +85,7 @@ impl<'a> Variants<'a> {
             return variants;
         }
         let mut normaliser = Normaliser::new(column.profile.writing.clone());
-        let mut known = std::collections::HashSet::new();
+        let mut known = HashSet::new();
         for written in column.sketch.text.lines() {
             if variants.values.len() == MOST_VALUES {
                 break;
@@ -101,32 +102,24 @@ impl<'a> Variants<'a> {
         variants
     }
 
-    /// The live columns that share most keys, rare keys counting more, best first; at most [`COMPARED_COLUMNS`].
-    pub fn proposed(&self, index: &LakeIndex) -> Result<Vec<ColumnRef>> {
+    /// The live columns that share most keys, rare keys counting more, best first; at most [`COMPARED_COLUMNS`] in all shards. `place` is that of
+    /// the query's column.
+    pub fn proposed(&self, index: &LakeIndex, place: usize) -> Result<Vec<ColumnRef>> {
         let mut keys: Vec<u64> = self.values.iter().flat_map(|value| value.form.keys()).collect();
         keys.sort_unstable();
         keys.dedup();
-        let segments = index.segments();
-        let columns: usize = segments.iter().map(|segment| segment.columns.len()).sum();
+        let found = ListsOfAll::find(index, &format!("variants of {place}"), &keys, |segment| &segment.join.variants)?;
+        let columns = found.columns;
         let mut lists = Vec::new();
-        for key in keys {
-            let (mut bytes, mut count, mut found) = (0, 0, Vec::new());
-            for (place, segment) in (0u32..).zip(segments) {
-                if let Some(list) = segment.join.variants.find(key)? {
-                    (bytes, count) = (bytes + list.bytes(), count + list.count());
-                    found.push((place, list));
-                }
-            }
-            if count > 0 {
-                lists.push((bytes, (1.0 + columns as f64 / count as f64).ln(), found));
-            }
+        for Lists { bytes, count, lists: found } in found.lists.into_iter().filter(|lists| lists.count > 0) {
+            lists.push((bytes, (1.0 + columns as f64 / count as f64).ln(), found));
         }
         lists.sort_by_key(|(bytes, ..)| *bytes);
         let least = LEAST_SHARED * lists.iter().map(|(_, weight, _)| weight).sum::<f64>();
         let mut scores: HashMap<ColumnRef, f64> = HashMap::new();
         let mut read_bytes = 0;
         for (bytes, weight, found) in lists {
-            read_bytes += bytes;
+            read_bytes = bytes.saturating_add(read_bytes);
             if read_bytes > MOST_LIST_BYTES {
                 break;
             }
@@ -138,16 +131,22 @@ impl<'a> Variants<'a> {
         let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().filter(|(_, score)| *score >= least).collect();
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut proposed = Vec::with_capacity(COMPARED_COLUMNS);
-        for (column, _) in scores {
+        for (column, score) in scores {
             if proposed.len() == COMPARED_COLUMNS {
                 break;
             }
             let segment = index.segment(column.segment)?;
             if segment.is_live(segment.columns.record(column.column)?.table) {
-                proposed.push(column);
+                proposed.push((score, column));
             }
         }
-        Ok(proposed)
+        if index.exchange().is_some() {
+            let of_all =
+                index.best_of_all(&format!("varying columns of {place}"), proposed.clone(), COMPARED_COLUMNS)?;
+            let of_all: HashSet<ColumnRef> = of_all.into_iter().map(|(_, column)| column).collect();
+            proposed.retain(|(_, column)| of_all.contains(&index.in_index(*column)));
+        }
+        Ok(proposed.into_iter().map(|(_, column)| column).collect())
     }
 
     /// The share of the values that have only a variant in `column`, and the first `examples` of them.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use crate::lists_of_all::{Lists, ListsOfAll};
 use crate::query_table::{QueryColumn, QueryTable};
 use lakeward_core::error::Result;
 use lakeward_core::text::{is_placeholder, name_words, words as words_of};
@@ -31,20 +32,22 @@ const NEAREST_COLUMNS: usize = 60;
 
 /// The result of one channel.
 pub(super) struct Channel {
-    /// The tables proposed, best first.
+    /// The tables proposed, best first, by their places in the whole index.
     pub(super) order: Vec<TableRef>,
     /// Scores in 0..=1; a table without one has 0.
     scores: HashMap<TableRef, f64>,
 }
 
 impl Channel {
-    /// From tables with scores; `whole` is the score that becomes 1.
-    fn of(mut found: Vec<(TableRef, f64)>, whole: f64) -> Self {
+    /// From tables with scores; `whole` is the score that becomes 1. The order is that of all shards, which `label` tells from others.
+    fn of(index: &LakeIndex, label: &str, mut found: Vec<(TableRef, f64)>, whole: f64) -> Result<Self> {
         let share = |score: f64| (score / whole.max(f64::MIN_POSITIVE)).min(1.0);
         let scores = found.iter().map(|(table, score)| (*table, share(*score))).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(CHANNEL_DEPTH);
-        Self { order: found.into_iter().map(|(table, _)| table).collect(), scores }
+        let own = found.into_iter().map(|(table, score)| (score, table)).collect();
+        let order = index.best_of_all(label, own, CHANNEL_DEPTH)?;
+        Ok(Self { order: order.into_iter().map(|(_, table)| table).collect(), scores })
     }
 
     /// The score of `table`.
@@ -82,14 +85,18 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
         boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
         explain: false,
     };
-    let hits = index.lexical().search_tokens(&tokens, &options)?;
-    let found: Vec<(TableRef, f64)> = hits
+    let hits = index.lexical().search_tokens("the table", &tokens, &options)?;
+    let mut found: Vec<(TableRef, f64)> = hits
         .into_iter()
         .map(|hit| (TableRef { segment: hit.segment, table: hit.table }, f64::from(hit.score)))
-        .filter(|(table, _)| Some(*table) != query.origin)
+        .filter(|(table, _)| Some(*table) != query.place)
         .collect();
     let best = found.iter().map(|(_, score)| *score).fold(0.0, f64::max);
-    Ok(Channel::of(found, best))
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let order = found.iter().take(CHANNEL_DEPTH).map(|(table, _)| *table).collect();
+    let own = found.into_iter().filter_map(|(place, score)| Some((index.of_shard(place)?, score)));
+    let scores = own.map(|(table, score)| (table, (score / best.max(f64::MIN_POSITIVE)).min(1.0))).collect();
+    Ok(Channel { order, scores })
 }
 
 /// Tables with a similar vector of headers and values.
@@ -101,30 +108,22 @@ pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> 
             found.push((TableRef { segment: place, table }, f64::from(cosine)));
         }
     }
-    Ok(Channel::of(found, 1.0))
+    Channel::of(index, "tables of like content", found, 1.0)
 }
 
 /// Tables with columns of the same names as the query's, rare names counting more.
 pub(super) fn headers(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
-    let mut scores = TableScores::of(index);
-    for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
-        for hash in header_hashes(&column.profile.name) {
-            scores.add(hash, |segment| &segment.join.headers)?;
-        }
-    }
-    Ok(scores.finish())
+    let columns = query.columns.iter().filter(|column| !is_placeholder(&column.profile.name));
+    let hashes: Vec<u64> = columns.flat_map(|column| header_hashes(&column.profile.name)).collect();
+    listed(index, "names of columns", &hashes, |segment| &segment.join.headers)
 }
 
 /// Tables with columns that share values with the query's, rare values counting more.
 pub(super) fn values(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
-    let mut scores = TableScores::of(index);
     let texts = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
-    for column in texts.take(VALUE_COLUMNS) {
-        for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
-            scores.add(*hash, |segment| &segment.join.values)?;
-        }
-    }
-    Ok(scores.finish())
+    let hashes = texts.take(VALUE_COLUMNS).flat_map(|column| column.values.hashes.iter().take(LOOKED_UP_VALUES));
+    let hashes: Vec<u64> = hashes.copied().collect();
+    listed(index, "values of columns", &hashes, |segment| &segment.join.values)
 }
 
 /// Tables with columns whose vectors are near to those of some of the query's columns, numbers first: for numbers neither words
@@ -149,47 +148,24 @@ pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Chann
             *sums.entry(table).or_insert(0.0) += cosine;
         }
     }
-    Ok(Channel::of(sums.into_iter().collect(), columns.len() as f64))
+    Channel::of(index, "tables with like columns", sums.into_iter().collect(), columns.len() as f64)
 }
 
-/// Scores of tables by the posting lists that contain their columns.
-struct TableScores<'a> {
-    index: &'a LakeIndex,
-    /// Columns in the index.
-    columns: usize,
-    /// For each segment, the score of each of its tables.
-    scores: Vec<Vec<f64>>,
-    /// The score of a table that is in all lists looked up.
-    whole: f64,
-}
-
-impl<'a> TableScores<'a> {
-    fn of(index: &'a LakeIndex) -> Self {
-        let columns = index.segments().iter().map(|segment| segment.columns.len()).sum();
-        let scores = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
-        Self { index, columns, scores, whole: 0.0 }
-    }
-
-    /// Adds to each table, for each of its columns listed under `hash`, the weight of that list: ln(1 + N/df).
-    fn add(&mut self, hash: u64, lists: impl Fn(&Segment) -> &Postings) -> Result<()> {
-        let mut found = Vec::new();
-        let (mut bytes, mut frequency) = (0, 0);
-        for (place, segment) in self.index.segments().iter().enumerate() {
-            if let Some(list) = lists(segment).find(hash)? {
-                (bytes, frequency) = (bytes + list.bytes(), frequency + list.count());
-                found.push((place, list));
-            }
-        }
-        if bytes > COMMON_LIST_BYTES || found.is_empty() {
-            return Ok(());
-        }
-        let weight = (1.0 + self.columns as f64 / frequency.max(1) as f64).ln();
-        self.whole += weight;
-        for (place, list) in found {
-            let segment = &self.index.segments()[place];
-            let scores = &mut self.scores[place];
+/// Scores tables by the posting lists of `hashes` that contain their columns: for each column listed, the weight of that list, ln(1 + N/df).
+fn listed(index: &LakeIndex, label: &str, hashes: &[u64], of: impl Fn(&Segment) -> &Postings) -> Result<Channel> {
+    let ListsOfAll { columns, lists } = ListsOfAll::find(index, label, hashes, &of)?;
+    let mut scores: Vec<Vec<f64>> = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
+    // The score of a table that is in all lists looked up.
+    let mut whole = 0.0;
+    for Lists { lists, count, .. } in lists.into_iter().filter(|list| list.count > 0 && list.bytes <= COMMON_LIST_BYTES)
+    {
+        let weight = (1.0 + columns as f64 / count as f64).ln();
+        whole += weight;
+        for (place, list) in lists {
+            let segment = index.segment(place)?;
+            let scores = &mut scores[place as usize];
             let mut damage = None;
-            lists(segment).for_each(list, |column| match segment.columns.record(column) {
+            of(segment).for_each(list, |column| match segment.columns.record(column) {
                 Ok(record) => {
                     if let Some(score) = scores.get_mut(record.table as usize) {
                         *score += weight;
@@ -201,15 +177,11 @@ impl<'a> TableScores<'a> {
                 return Err(error);
             }
         }
-        Ok(())
     }
-
-    fn finish(self) -> Channel {
-        let mut found = Vec::new();
-        for ((place, segment), scores) in (0u32..).zip(self.index.segments()).zip(self.scores) {
-            let scored = (0u32..).zip(scores).filter(|(table, score)| *score > 0.0 && segment.is_live(*table));
-            found.extend(scored.map(|(table, score)| (TableRef { segment: place, table }, score)));
-        }
-        Channel::of(found, self.whole)
+    let mut found = Vec::new();
+    for ((place, segment), scores) in (0u32..).zip(index.segments()).zip(scores) {
+        let scored = (0u32..).zip(scores).filter(|(table, score)| *score > 0.0 && segment.is_live(*table));
+        found.extend(scored.map(|(table, score)| (TableRef { segment: place, table }, score)));
     }
+    Channel::of(index, &format!("tables by {label}"), found, whole)
 }

@@ -1,0 +1,582 @@
+//! An index that is searched in shards: the answers of one process, and shards that are down, late, strange or of another lake.
+#![cfg(unix)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lakeward::{Lakeward, Place, ShardRound, SharedQuestion};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::BuildOptions;
+use lakeward_index::{Heard, SearchShard};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::REPOSITORY;
+
+/// Of groups of files, how much larger than those before, so that their segments are not merged; and how many there are of one size.
+const STEP: u64 = 8;
+const OF_A_SIZE: u32 = 3;
+
+/// A lake whose index has several segments, as after many updates.
+struct Parted {
+    folder: TempDir,
+    whole: Lakeward,
+}
+
+impl Parted {
+    /// With the files of `from`, in `segments` groups.
+    fn of(from: &Path, segments: u32, is_fast: bool) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (lake, first) = (folder.path().join("lake"), folder.path().join("first"));
+        let files = files_by_values(from, &first);
+        let place = || Place { fast: is_fast, ..Place::new(&lake, None).expect("a folder") };
+        let total: u64 = files.iter().map(|(_, values)| values).sum();
+        let (mut files, mut taken, mut size) =
+            (files.into_iter().peekable(), 0, total / STEP.pow(segments.div_ceil(OF_A_SIZE)));
+        for number in 0..segments {
+            if number % OF_A_SIZE == 0 && number > 0 {
+                size = taken * 5 / 2;
+            }
+            let until = if number + 1 == segments { u64::MAX } else { taken + size };
+            while let Some((path, values)) = files.next_if(|_| taken < until || taken == 0) {
+                let to = lake.join(path.strip_prefix(from).expect("below it"));
+                fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+                fs::copy(&path, to).expect("a copy");
+                taken += values;
+            }
+            Lakeward::build(place(), &BuildOptions::default(), &Silent).expect("an index");
+        }
+        let whole = Lakeward::open_at(place()).expect("an index");
+        let found = whole.index().segments().len();
+        assert!(found * 10 >= segments as usize * 7, "{found} segments of {segments}");
+        Self { folder, whole }
+    }
+
+    fn place(&self) -> &Place {
+        self.whole.place()
+    }
+
+    fn shards(&self, of: u32) -> Vec<Lakeward> {
+        let open =
+            |number| Lakeward::open_at(Place { shard: Some(SearchShard { number, of }), ..self.place().clone() });
+        let shards: Vec<Lakeward> = (0..of).map(|number| open(number).expect("a shard")).collect();
+        let tables: usize = shards.iter().map(|shard| shard.index().len()).sum();
+        assert_eq!(tables, self.whole.index().len());
+        shards
+    }
+
+    /// Every so-manieth table of the lake.
+    fn tables(&self, step: usize) -> Vec<String> {
+        let index = self.whole.index();
+        let tables = index.tables().filter(|table| !index.origin(*table).expect("an origin").is_record());
+        let mut ids: Vec<String> = tables.map(|table| index.id(table).expect("an id").to_string()).collect();
+        ids.sort();
+        ids.into_iter().step_by(step).collect()
+    }
+
+    /// What the whole index answers.
+    fn expected(&self, question: &SharedQuestion) -> Value {
+        let (lake, query) = (&self.whole, |table: &String| self.whole.cached_query_table(table).expect("a table"));
+        match question {
+            SharedQuestion::Search { text, k } => json!(lake.search(text, *k).expect("an answer")),
+            SharedQuestion::Join { table, column, k } => {
+                let query = query(table);
+                let columns = query.columns_named(column.as_slice()).expect("a column");
+                json!(lake.join(&query, &columns, *k).expect("an answer").answers)
+            }
+            SharedQuestion::Union { table, k } => json!(lake.union(&query(table), *k).expect("an answer")),
+        }
+    }
+}
+
+/// The files of a lake with how many values they have, fewest first; before them those that describe others, as these would change what is
+/// there.
+fn files_by_values(lake: &Path, index: &Path) -> Vec<(PathBuf, u64)> {
+    let place = Place { fast: true, ..Place::new(lake, Some(index)).expect("a folder") };
+    let (whole, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut values: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    for table in whole.index().tables() {
+        let segment = whole.index().segment(table.segment).expect("a segment");
+        let columns = segment.catalog.columns(table.table).expect("columns");
+        let of_column =
+            |column| segment.columns.hashes(segment.columns.record(column).expect("a record")).expect("hashes").len();
+        let origin = segment.catalog.stamp(table.table).expect("a stamp").path;
+        *values.entry(lake.join(origin)).or_default() += 1 + columns.map(of_column).sum::<usize>() as u64;
+    }
+    let mut files = Vec::new();
+    listed(lake, &mut files);
+    let mut files: Vec<(PathBuf, u64)> = files
+        .into_iter()
+        .map(|(path, _)| (values.get(&path).copied().unwrap_or(0), path))
+        .map(|(values, path)| (path, values))
+        .collect();
+    files.sort_by(|a, b| a.1.cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+    files
+}
+
+fn listed(folder: &Path, files: &mut Vec<(PathBuf, u64)>) {
+    for file in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, about) = (file.path(), file.metadata().expect("a file"));
+        if about.is_dir() {
+            listed(&path, files);
+        } else {
+            files.push((path, about.len()));
+        }
+    }
+}
+
+fn search(text: &str) -> SharedQuestion {
+    SharedQuestion::Search { text: text.into(), k: 10 }
+}
+
+fn join(table: &str) -> SharedQuestion {
+    SharedQuestion::Join { table: table.into(), column: None, k: 10 }
+}
+
+fn union(table: &str) -> SharedQuestion {
+    SharedQuestion::Union { table: table.into(), k: 10 }
+}
+
+/// What the shards answer together, and in how many rounds.
+fn answered(shards: &[Lakeward], question: &SharedQuestion) -> (Value, usize) {
+    let shards: Vec<&Lakeward> = shards.iter().filter(|shard| !shard.index().segments().is_empty()).collect();
+    let mut heard = Heard::new();
+    for round in 1.. {
+        let (mut told, mut answers): (Vec<_>, Vec<Value>) = (Vec::new(), Vec::new());
+        for (number, shard) in shards.iter().enumerate() {
+            match shard.shard_round(question, heard.clone(), number == 0).expect("a round") {
+                ShardRound::Told(labels) => told.push(labels),
+                ShardRound::Answer(answer) => answers.push(answer),
+                other => panic!("{other:?}"),
+            }
+        }
+        if told.is_empty() {
+            assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{question:?}: {answers:#?}");
+            return (answers.swap_remove(0)["answers"].take(), round);
+        }
+        assert!(answers.is_empty() && told.windows(2).all(|pair| pair[0].keys().eq(pair[1].keys())), "{question:?}");
+        for label in told[0].keys().cloned().collect::<Vec<_>>() {
+            let of_all = told.iter_mut().map(|told| told.remove(&label).expect("a label")).collect();
+            assert!(heard.insert(label, of_all).is_none());
+        }
+    }
+    unreachable!()
+}
+
+/// Whether two answers are the same: figures within 1e-6.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left.as_f64().zip(right.as_f64()).is_some_and(|(left, right)| (left - right).abs() <= 1e-6)
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| is_same(left, right)))
+        }
+        (left, right) => left == right,
+    }
+}
+
+fn tables_of(answers: &Value) -> Vec<&str> {
+    let answers = answers.as_array().expect("answers");
+    answers.iter().map(|answer| answer["table"].as_str().or(answer["id"].as_str()).expect("a table")).collect()
+}
+
+/// Asks all of it of 1, 3 and 10 shards; the most rounds.
+fn answers_are_those_of_one_process(parted: &Parted, questions: &[SharedQuestion]) -> usize {
+    let expected: Vec<Value> = questions.iter().map(|question| parted.expected(question)).collect();
+    let mut most = 0;
+    for of in [1, 3, 10] {
+        let shards = parted.shards(of);
+        for (question, expected) in questions.iter().zip(&expected) {
+            let (found, rounds) = answered(&shards, question);
+            most = most.max(rounds);
+            assert_eq!(tables_of(&found), tables_of(expected), "{of} shards: {question:?}");
+            assert!(is_same(&found, expected), "{of} shards: {question:?}\n{found:#}\n{expected:#}");
+        }
+    }
+    most
+}
+
+fn sample_lake(is_fast: bool) -> Parted {
+    let from = tempfile::tempdir().expect("a folder");
+    let mut files = Vec::new();
+    let lake = Path::new(REPOSITORY).join("lake");
+    listed(&lake, &mut files);
+    for (path, _) in &files {
+        let to = from.path().join(path.strip_prefix(&lake).expect("below it"));
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        fs::copy(path, to).expect("a copy");
+    }
+    // Editions, so much larger or smaller that they are in other segments.
+    let rows = |days: std::ops::Range<u32>| -> String {
+        let rows = days.map(|day| {
+            format!("Ghent,{:04}-{:02}-{:02},{}.5\n", 1900 + day / 336, 1 + day / 28 % 12, 1 + day % 28, day % 97)
+        });
+        std::iter::once("station,day,millimetres of rain\n".to_string()).chain(rows).collect()
+    };
+    for (name, days) in
+        [("rain_v1.csv", 0..60), ("rain_v2.csv", 0..90), ("rain_v3.csv", 0..9000), ("rain_v4.csv", 0..9100)]
+    {
+        fs::write(from.path().join(name), rows(days)).expect("a file");
+    }
+    Parted::of(from.path(), 10, is_fast)
+}
+
+const TEXTS: [&str; 14] = [
+    "rain by station and day",
+    "station day millimetres of rain",
+    "how many people live in each country",
+    "energy prices since 1990",
+    "airports in Niger",
+    "life expectancy and GDP per capita",
+    "penguins",
+    "the of and",
+    "",
+    "zxqv wqpk",
+    "rain_v3",
+    "2019",
+    "各国人口",
+    "población por país",
+];
+
+#[test]
+fn shards_of_the_sample_lake_answer_as_one_process() {
+    for is_fast in [true, false] {
+        let parted = sample_lake(is_fast);
+        let mut questions: Vec<SharedQuestion> = TEXTS.iter().map(|text| search(text)).collect();
+        questions.push(SharedQuestion::Search { text: "country".into(), k: 200 });
+        for table in parted.tables(if is_fast { 2 } else { 20 }) {
+            questions.extend([join(&table), union(&table)]);
+            let column = parted.whole.query_table(&table).expect("a table").columns[0].profile.name.clone();
+            if parted
+                .whole
+                .query_table(&table)
+                .expect("a table")
+                .columns_named(&[column.clone()])
+                .is_ok_and(|at| at.len() == 1)
+            {
+                questions.push(SharedQuestion::Join { table, column: Some(column), k: 3 });
+            }
+        }
+        let most = answers_are_those_of_one_process(&parted, &questions);
+        println!("{} questions of the sample lake, at most {most} rounds", questions.len());
+        let copies = parted.whole.search("rain by station and day", 10).expect("answers");
+        assert!(copies.iter().any(|answer| !answer.also.is_empty()), "copies across shards are put together");
+    }
+}
+
+#[test]
+fn shards_of_a_benchmark_answer_as_one_process() {
+    let Some(bench) = std::env::var_os("LAKEWARD_BENCH") else {
+        println!("skipped: LAKEWARD_BENCH names no folder");
+        return;
+    };
+    let bench = Path::new(&bench).join("lakebench-webtable");
+    let parted = Parted::of(&bench.join("lake"), 10, true);
+    let texts = fs::read_to_string(bench.join("queries.jsonl")).expect("queries");
+    let texts = texts.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()?["text"].as_str().map(search));
+    let mut questions: Vec<SharedQuestion> = texts.collect();
+    let tables = parted.tables(46);
+    questions.extend(tables.iter().flat_map(|table| [join(table), union(table)]));
+    let most = answers_are_those_of_one_process(&parted, &questions);
+    println!("{} questions of LakeBench, at most {most} rounds", questions.len());
+}
+
+#[test]
+fn what_other_shards_tell_is_not_trusted() {
+    let parted = sample_lake(true);
+    let shards = parted.shards(3);
+    let shard = shards.iter().max_by_key(|shard| shard.index().len()).expect("a shard");
+    let (index, some) = (shard.index(), shard.index().tables().nth(3).expect("a table"));
+    let table = index.id(some).expect("an id").to_string();
+    for question in [search("rain by station and day"), join(&table), union(&table)] {
+        let mut heard = Heard::new();
+        loop {
+            let ShardRound::Told(told) = shard.shard_round(&question, heard.clone(), true).expect("a round") else {
+                break;
+            };
+            assert!(!told.is_empty());
+            for (label, own) in &told {
+                let hostile = [
+                    "null",
+                    "{}",
+                    "[[1,2,3]]",
+                    "[[1e308,[4294967295,4294967295]]]",
+                    "[18446744073709551615]",
+                    "\"\u{fffd}\"",
+                    "[[0,0,0],[]]",
+                ];
+                for hostile in hostile {
+                    let heard = told.iter().map(|(label, own)| (label.clone(), vec![own.clone()])).chain(heard.clone());
+                    let mut heard: Heard = heard.collect();
+                    heard.insert(label.clone(), vec![own.clone(), hostile.to_string()]);
+                    // Any outcome but a panic, or that another is blamed.
+                    if let Ok(ShardRound::Unreadable(place)) = shard.shard_round(&question, heard, true) {
+                        assert_eq!(place, 1, "{label}: {hostile}");
+                    }
+                }
+            }
+            heard.extend(told.into_iter().map(|(label, own)| (label, vec![own])));
+        }
+    }
+}
+
+const TOKEN: &str = "a token of the tests";
+
+/// A running `lakeward serve`.
+struct Serving {
+    process: Child,
+    port: u16,
+}
+
+impl Serving {
+    /// A service at `port`, or at any if that is 0.
+    fn start(parted: &Parted, port: u16, arguments: &[&str], settings: Option<&Path>) -> Self {
+        let tokens = parted.folder.path().join("tokens.toml");
+        let hash: String = Sha256::digest(TOKEN).iter().map(|byte| format!("{byte:02x}")).collect();
+        fs::write(&tokens, format!("[front]\nsha256 = \"{hash}\"\nrights = \"read\"\n")).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+        command.arg("--lake").arg(&parted.place().lake).args([
+            "--no-llm",
+            "serve",
+            "--listen",
+            &format!("127.0.0.1:{port}"),
+        ]);
+        command.arg("--token-file").arg(&tokens).args(arguments).env("LAKEWARD_SHARD_TOKEN", TOKEN);
+        match settings {
+            Some(settings) => command.env("LAKEWARD_CONFIG", settings),
+            None => command.env_remove("LAKEWARD_CONFIG"),
+        };
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("stdout")).read_line(&mut line).expect("an address");
+        let rest = line.trim().strip_prefix("http://127.0.0.1:").unwrap_or_else(|| panic!("an address: {line}"));
+        let port = rest.split('/').next().and_then(|port| port.parse().ok()).expect("a port");
+        Self { process, port }
+    }
+
+    fn shard(parted: &Parted, number: u32, of: u32) -> Self {
+        Self::start(parted, 0, &["--shard", &format!("{number}/{of}")], None)
+    }
+
+    fn front(parted: &Parted, ports: &[u16]) -> Self {
+        let addresses: Vec<String> = ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
+        Self::start(parted, 0, &["--shards", &addresses.join(",")], None)
+    }
+
+    /// The status and the body of GET.
+    fn get(&self, path: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", self.port);
+        write!(stream, "{head}authorization: Bearer {TOKEN}\r\n\r\n").expect("a request");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, serde_json::from_str(body).unwrap_or_else(|_| json!(body)))
+    }
+
+    fn ask(&self, question: &SharedQuestion) -> Value {
+        let (status, answer) = self.get(&path_of(question));
+        assert_eq!(status, 200, "{question:?}: {answer}");
+        answer
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn path_of(question: &SharedQuestion) -> String {
+    let escaped = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
+    match question {
+        SharedQuestion::Search { text, k } => format!("/api/v1/search?q={}&k={k}", escaped(text)),
+        SharedQuestion::Join { table, column, k } => {
+            let column = column.as_ref().map(|column| format!("&column={}", escaped(column))).unwrap_or_default();
+            format!("/api/v1/join?table={}&k={k}{column}", escaped(table))
+        }
+        SharedQuestion::Union { table, k } => format!("/api/v1/union?table={}&k={k}", escaped(table)),
+    }
+}
+
+fn some_questions(parted: &Parted) -> Vec<SharedQuestion> {
+    let tables = parted.tables(30);
+    let of_tables = tables.iter().flat_map(|table| [join(table), union(table)]);
+    ["rain by station and day", "population of countries", "penguins"]
+        .map(search)
+        .into_iter()
+        .chain(of_tables)
+        .collect()
+}
+
+/// By the numbers of shards that are missing, why.
+fn missing(answer: &Value) -> BTreeMap<u64, String> {
+    let missing = answer["shards"]["missing"].as_array().expect("a list").iter();
+    missing.map(|shard| (shard["shard"].as_u64().expect("a number"), shard["reason"].to_string())).collect()
+}
+
+#[test]
+fn a_shard_that_goes_down_is_told_and_the_others_answer() {
+    let parted = sample_lake(true);
+    let mut shards: Vec<Serving> = (0..3).map(|number| Serving::shard(&parted, number, 3)).collect();
+    let ports: Vec<u16> = shards.iter().map(|shard| shard.port).collect();
+    let front = Serving::front(&parted, &ports);
+    let opened = parted.shards(3);
+    let questions = some_questions(&parted);
+    for question in &questions {
+        let answer = front.ask(question);
+        assert!(is_same(&answer["answers"], &parted.expected(question)), "{question:?}: {answer:#}");
+        assert_eq!((answer["shards"]["told"].as_str(), missing(&answer).len()), (Some("3 of 3 shards answered"), 0));
+    }
+    // Only these paths are there, and a shard does not answer for the others.
+    assert_eq!(front.get("/api/v1/columns?q=a").0, 404);
+    let (status, refused) = shards[0].get("/api/v1/search?q=a");
+    assert!(status == 404 && refused["error"].as_str().is_some_and(|error| error.contains("in shards")), "{refused}");
+    let (status, refused) = front.get("/api/v1/join?table=no/such/table");
+    assert!(
+        status == 404 && refused["error"].as_str().is_some_and(|error| error.contains("no/such/table")),
+        "{refused}"
+    );
+    assert_eq!(front.get("/api/v1/join?table=rain_v1&column=station,day").0, 400);
+
+    // Killed while questions are asked: each answer is that of three or of two, and says which.
+    let down = (0..3).max_by_key(|number| (opened[*number].index().len() > 0, *number)).expect("a shard");
+    let rest: Vec<Lakeward> =
+        opened.iter().enumerate().filter(|(number, _)| *number != down).map(|(_, shard)| shard.clone()).collect();
+    let held: BTreeSet<String> = rest
+        .iter()
+        .flat_map(|shard| {
+            shard.index().tables().map(|table| shard.index().id(table).expect("an id").to_string()).collect::<Vec<_>>()
+        })
+        .collect();
+    let kept: Vec<&SharedQuestion> = questions
+        .iter()
+        .filter(|question| match question {
+            SharedQuestion::Search { .. } => true,
+            SharedQuestion::Join { table, .. } | SharedQuestion::Union { table, .. } => held.contains(table),
+        })
+        .collect();
+    let both: Vec<(Value, Value)> =
+        kept.iter().map(|question| (parted.expected(question), answered(&rest, question).0)).collect();
+    let mut told = [0, 0];
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let mut told = [0, 0];
+            for _ in 0..3 {
+                for (question, (of_three, of_two)) in kept.iter().zip(&both) {
+                    let answer = front.ask(question);
+                    let without = missing(&answer);
+                    let expected = if without.is_empty() { of_three } else { of_two };
+                    assert!(is_same(&answer["answers"], expected), "{question:?}: {answer:#}");
+                    assert!(without.keys().all(|shard| *shard == down as u64), "{without:?}");
+                    told[without.len()] += 1;
+                }
+            }
+            told
+        });
+        std::thread::sleep(Duration::from_millis(60));
+        shards[down].process.kill().expect("killed");
+        told = asking.join().expect("answers");
+    });
+    assert!(told[1] > 0, "{told:?}");
+    let answer = front.ask(kept[0]);
+    assert_eq!(answer["shards"]["told"], "2 of 3 shards answered");
+    let lost = parted.tables(1).into_iter().find(|table| !held.contains(table)).expect("a table of the shard");
+    let (status, refused) = front.get(&path_of(&join(&lost)));
+    let told = refused["error"].as_str().unwrap_or_default();
+    assert!(status == 404 && told.contains("2 of 3 shards answered"), "{refused}");
+
+    // Back again, at the same address.
+    drop(shards.remove(down));
+    let again = Serving::start(&parted, ports[down], &["--shard", &format!("{down}/3")], None);
+    let until = Instant::now() + Duration::from_secs(20);
+    while !missing(&front.ask(kept[0])).is_empty() {
+        assert!(Instant::now() < until, "it is asked again");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop((again, shards));
+    let (status, refused) = front.get(&path_of(kept[0]));
+    assert!(status == 503 && refused["error"] == "no shard of the index answers", "{refused}");
+}
+
+/// A server that answers each request with `text`, or not at all.
+fn strange(text: Option<&'static str>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            match text {
+                Some(text) => drop(stream.write_all(text.as_bytes())),
+                None => held.push(stream),
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn strange_shards_and_those_of_another_lake_are_named_and_left_out() {
+    let parted = sample_lake(true);
+    let shards: Vec<Serving> = (0..4).map(|number| Serving::shard(&parted, number, 4)).collect();
+    let opened = parted.shards(4);
+    let number = (0..4).rev().find(|number| !opened[*number].index().segments().is_empty()).expect("a shard");
+    let rest: Vec<Lakeward> =
+        opened.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, shard)| shard.clone()).collect();
+    let question = search("population of countries");
+    let expected = answered(&rest, &question).0;
+    let settings = parted.folder.path().join("settings.toml");
+    fs::write(&settings, "[synonyms]\n\"bicycle\" = [\"velocipede\"]\n").expect("a file");
+    let other = Serving::start(&parted, 0, &["--shard", &format!("{number}/4")], Some(&settings));
+    let misplaced = Serving::shard(&parted, (number as u32 + 1) % 4, 4);
+    let strangers = [
+        (strange(Some("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")), "what a shard says"),
+        (strange(Some("HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n{\"state\"")), "ended early"),
+        (strange(Some("HTTP/1.1 500 Oh\r\ncontent-length: 22\r\n\r\n{\"error\": \"no memory\"}")), "500: no memor"),
+        (strange(Some("\u{0}\u{1} nothing that is known")), "ended early"),
+        (strange(None), "does not answer within"),
+        (1, "cannot be reached"),
+        (other.port, "other notes or synonyms"),
+        (misplaced.port, "it is shard"),
+    ];
+    for (port, reason) in strangers {
+        let ports: Vec<u16> = (0..4).map(|other| if other == number { port } else { shards[other].port }).collect();
+        let answer = Serving::front(&parted, &ports).ask(&question);
+        let without = missing(&answer);
+        assert!(
+            without.keys().eq([&(number as u64)]) && without[&(number as u64)].contains(reason),
+            "{reason}: {without:?}"
+        );
+        assert!(is_same(&answer["answers"], &expected), "{reason}: {answer:#}");
+    }
+    // An index that changes: shards follow, and until they do, they say so.
+    let ports: Vec<u16> = shards.iter().map(|shard| shard.port).collect();
+    let front = Serving::front(&parted, &ports);
+    fs::write(parted.place().lake.join("velocipedes.csv"), "velocipede,wheels\nordinary,2\ntricycle,3\n")
+        .expect("a file");
+    Lakeward::build(parted.place().clone(), &BuildOptions::default(), &Silent).expect("an index");
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let (status, answer) = front.get(&path_of(&search("velocipedes")));
+        if status == 200 && missing(&answer).is_empty() && tables_of(&answer["answers"]).first() == Some(&"velocipedes")
+        {
+            break;
+        }
+        assert!(Instant::now() < until, "{answer}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
