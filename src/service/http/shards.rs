@@ -20,10 +20,9 @@ use tokio::task::JoinSet;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use super::actions::answers;
-use super::app::{App, READ};
+use super::app::{App, Caller, READ};
 use super::endpoint::{Body, Query};
 use super::refusal::Refusal;
-use super::users::User;
 use lakeward::documents::ErrorDocument;
 use lakeward::{ShardRound, ShardState, SharedQuestion};
 use lakeward_core::error::{Error, ErrorKind, Result};
@@ -72,12 +71,8 @@ pub fn of_shard() -> Router<Arc<App>> {
     router.layer(DefaultBodyLimit::disable()).layer(RequestBodyLimitLayer::new(MOST_BYTES))
 }
 
-async fn say(
-    State(app): State<Arc<App>>,
-    user: Extension<User>,
-    Body(asked): Body<Asked<SharedQuestion, Heard>>,
-) -> Answer<Said> {
-    let said = app.work(&user, READ, move |lake, _| {
+async fn say(caller: Caller, Body(asked): Body<Asked<SharedQuestion, Heard>>) -> Answer<Said> {
+    let said = caller.work(READ, move |lake, _| {
         let state = lake.shard_state().clone();
         let is_first = state.shard.is_some_and(|(number, _)| number == asked.first);
         match lake.shard_round(&asked.question, asked.heard, is_first) {
@@ -87,7 +82,7 @@ async fn say(
     });
     let (state, round) = said.await?;
     let refused = |error: Error| {
-        let Refusal { status, document, .. } = app.refusal(&error.into());
+        let Refusal { status, document, .. } = caller.app.refusal(&error.into());
         let ErrorDocument { error, hint, .. } = document.error;
         Refused { status: status.as_u16(), error, hint }
     };
