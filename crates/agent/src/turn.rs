@@ -206,11 +206,6 @@ impl Agent<'_> {
             (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
             _ => None,
         };
-        // Of 2,268 turns of ten writers 26 came to less than this, of which one was read right.
-        const HARDLY: f64 = 0.05;
-        let of_rows = over.filter(|over| !over.wants_tables());
-        let read_alone = of_rows.map(|over| Basis::Read { certainty: self.certainty(over), lost, standing: 1.0 });
-        let hardly = read_alone.zip(wished.as_ref()).is_some_and(|(basis, wished)| basis.likelihood(wished) < HARDLY);
         if let (Some(wished), Some(base)) = (wished.as_mut().filter(|_| reading.is_about_other), &base) {
             let what = format!("it is taken to be about `{}` and not about the table before", base.entry.id);
             wished.preconditions.insert(0, next_operations::unmet(what));
@@ -251,7 +246,6 @@ impl Agent<'_> {
             record,
             wished,
             unclear,
-            hardly,
             partner,
             supplements,
             question,

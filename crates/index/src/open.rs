@@ -41,6 +41,9 @@ pub struct ColumnRef {
     pub column: u32,
 }
 
+/// Tables that users wrote notes on, with the meaning of each note.
+type NoteVectors = Vec<(String, Vec<f32>)>;
+
 /// A writer may remove the segments of successive manifests while they are being opened; this many times in a row is not by chance.
 const OPEN_ATTEMPTS: u32 = 20;
 
@@ -58,7 +61,7 @@ pub struct LakeIndex {
     lake: Option<PathBuf>,
     notes: Arc<Notes>,
     synonyms: Arc<Synonyms>,
-    note_vectors: Arc<OnceLock<Vec<(String, Vec<f32>)>>>,
+    note_vectors: Arc<OnceLock<NoteVectors>>,
     facets: Arc<OnceLock<FacetIndex>>,
     piece_rarity: Arc<OnceLock<PieceRarity>>,
     token_vector_rarity: Arc<OnceLock<Option<(PieceRarity, usize)>>>,
@@ -257,7 +260,7 @@ impl LakeIndex {
     }
 
     /// The tables of the first notes with the vectors of these, which `read` makes at the first call.
-    pub fn note_vectors(&self, read: impl FnOnce(&Notes) -> Vec<(String, Vec<f32>)>) -> &[(String, Vec<f32>)] {
+    pub fn note_vectors(&self, read: impl FnOnce(&Notes) -> NoteVectors) -> &[(String, Vec<f32>)] {
         self.note_vectors.get_or_init(|| read(&self.notes))
     }
 

@@ -43,8 +43,6 @@ pub struct Situation<'a> {
     pub wished: Option<RankedOperation>,
     /// Whether nobody could say what is wanted.
     pub unclear: bool,
-    /// Whether what was read of rows and columns is hardly what is meant.
-    pub hardly: bool,
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
     /// The tables to append, best first.
@@ -66,16 +64,11 @@ impl Situation<'_> {
         wished.runnable.is_some() && !(is_another && doubtful)
     }
 
-    /// What was read and cannot be carried out, or is hardly what is meant.
-    fn lost(&self) -> Option<&RankedOperation> {
-        self.wished.as_ref().filter(|wished| wished.runnable.is_none() || self.hardly)
-    }
-
-    /// Whether a question has to come first: nobody could say what is wanted, or what was read of it is lost.
+    /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
     fn asks(&self) -> bool {
         let asked = &self.signals.operation;
         let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
-        self.unclear || (!combines && self.lost().is_some())
+        self.unclear || (!combines && self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none()))
     }
 }
 
@@ -279,18 +272,15 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 }
 
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
-    if let Some(wished) = situation.lost() {
+    let lost = situation.wished.as_ref().filter(|wished| wished.runnable.is_none());
+    if let Some(wished) = lost {
         let lost: Vec<&str> =
             wished.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
         let text = format!("What do you mean? {}", lost.join("; "));
         let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
-        let because = match wished.runnable {
-            None => "nothing of it could be applied",
-            Some(_) => "what was read is hardly what is meant",
-        };
         return RankedOperation {
             question: Some(question),
-            ..proposal(OperationKind::Clarify, vec![met(because)], text)
+            ..proposal(OperationKind::Clarify, vec![met("nothing of it could be applied")], text)
         };
     }
     let Some(question) = &situation.question else {
@@ -317,52 +307,5 @@ pub(super) fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use lakeward_core::plan::Condition;
-    use lakeward_core::request::{Intention, Ranked};
-
-    #[test]
-    fn what_is_hardly_meant_is_asked_about_and_stays_behind_the_question() {
-        let plan = Plan::of(Input::Table("t".into())).then(Step::Filter(Condition::All(Vec::new())));
-        let read = vec![unmet("`shoes` is not applied: nothing here is called so")];
-        let wished = RankedOperation {
-            requested: true,
-            runnable: Some(plan),
-            ..proposal(OperationKind::Filter, read, "keeps some rows".into())
-        };
-        let signals = Signals {
-            operation: Ranked::of(vec![(OperationKind::Filter, 0.9), (OperationKind::Clarify, 0.1)]),
-            intention: Ranked::of(vec![(Intention::Exploration, 1.0)]),
-            acts: Vec::new(),
-            demands: Vec::new(),
-            gone: Vec::new(),
-            answers: None,
-        };
-        let ranked = |hardly| {
-            rank(&Situation {
-                signals: &signals,
-                text: "only the shoes",
-                wanted: &[],
-                base: None,
-                record: None,
-                wished: Some(wished.clone()),
-                unclear: false,
-                hardly,
-                partner: None,
-                supplements: Vec::new(),
-                question: None,
-                weights: RankingWeights::shipped(),
-            })
-        };
-        assert_eq!(ranked(false)[0].kind, OperationKind::Filter);
-        let asked = ranked(true);
-        assert_eq!((asked[0].kind, asked[1].kind), (OperationKind::Clarify, OperationKind::Filter));
-        let question = asked[0].question.as_ref().expect("a question");
-        assert!(question.text.contains("`shoes` is not applied"), "{}", question.text);
     }
 }
