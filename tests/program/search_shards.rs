@@ -262,7 +262,7 @@ fn shards_of_the_sample_lake_answer_as_one_process() {
                 .whole
                 .query_table(&table)
                 .expect("a table")
-                .columns_named(&[column.clone()])
+                .columns_named(std::slice::from_ref(&column))
                 .is_ok_and(|at| at.len() == 1)
             {
                 questions.push(SharedQuestion::Join { table, column: Some(column), k: 3 });
@@ -301,10 +301,7 @@ fn what_other_shards_tell_is_not_trusted() {
     let table = index.id(some).expect("an id").to_string();
     for question in [search("rain by station and day"), join(&table), union(&table)] {
         let mut heard = Heard::new();
-        loop {
-            let ShardRound::Told(told) = shard.shard_round(&question, heard.clone(), true).expect("a round") else {
-                break;
-            };
+        while let ShardRound::Told(told) = shard.shard_round(&question, heard.clone(), true).expect("a round") {
             assert!(!told.is_empty());
             for (label, own) in &told {
                 let hostile = [
@@ -453,7 +450,7 @@ fn a_shard_that_goes_down_is_told_and_the_others_answer() {
     assert_eq!(front.get("/api/v1/join?table=rain_v1&column=station,day").0, 400);
 
     // Killed while questions are asked: each answer is that of three or of two, and says which.
-    let down = (0..3).max_by_key(|number| (opened[*number].index().len() > 0, *number)).expect("a shard");
+    let down = (0..3).max_by_key(|number| (!opened[*number].index().is_empty(), *number)).expect("a shard");
     let rest: Vec<Lakeward> =
         opened.iter().enumerate().filter(|(number, _)| *number != down).map(|(_, shard)| shard.clone()).collect();
     let held: BTreeSet<String> = rest

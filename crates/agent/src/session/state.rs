@@ -253,7 +253,7 @@ impl Session {
         let wants = |at: usize| {
             use Act::{Correct, New, Refine, Reject, Retract, Unclear};
             let wants = |act: &Act| matches!(act, Refine | Correct | Retract | New | Reject | Unclear);
-            all[at].0.acts.iter().any(wants) && !self.turns.get(at).is_some_and(|turn| turn.requested().is_some())
+            all[at].0.acts.iter().any(wants) && self.turns.get(at).is_none_or(|turn| turn.requested().is_none())
         };
         let (said, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|at| is_said(*at));
         let texts = |turns: Vec<usize>| turns.into_iter().map(without_gone).collect();
