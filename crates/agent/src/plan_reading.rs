@@ -243,7 +243,7 @@ impl Agent<'_> {
             corrected(&mut reading.turn);
         }
         let mut others = meanings(readings, plan, &|turn| assemble(turn, &schema, plan));
-        let Meaning { mut turn, mut assembly, probability: certainty } = others.remove(0);
+        let Meaning { mut turn, mut assembly, probability: mut certainty } = others.remove(0);
         // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
         let lacks_column = |made: &Assembly| {
             matches!(relation_columns(context, &made.plan.relation), Err(Error::UnknownColumn { .. }))
@@ -253,6 +253,12 @@ impl Agent<'_> {
             let bases = [tables_of(plan), plan.clone()];
             let made = bases.iter().map(|base| assemble(&turn, &schema, base)).find(|made| !lacks_column(made));
             assembly = made.unwrap_or(assembly);
+        }
+        // What speaks of columns that cannot be together is not what was meant.
+        if lacks_column(&assembly)
+            && let Some(place) = others.iter().position(|other| !lacks_column(&other.assembly))
+        {
+            Meaning { turn, assembly, probability: certainty } = others.remove(place);
         }
         assembly.not_applied.extend(self.counted_by_another_name(&turn, &schema, plan)?);
         let explained = Explained::of(&turn, &schema, &assembly);
