@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Lakeward;
 use lakeward_core::error::{Error, Result};
-use lakeward_index::{Heard, Told};
+use lakeward_index::{AllFigures, OwnFigures};
 use lakeward_lake::composite_key;
 use lakeward_search::query_table::{InLake, QueryTable};
 use lakeward_search::{JoinOptions, SearchOptions, UnionOptions, join, text_search, union};
@@ -77,7 +77,7 @@ pub enum ShardRound {
     /// It opened no segment: nothing depends on it.
     Empty,
     /// What the others need to know.
-    Told(Told),
+    Figures(OwnFigures),
     /// What the shard at this place told cannot be.
     Unreadable(usize),
     /// The answer of all.
@@ -106,11 +106,11 @@ impl Lakeward {
     ///
     /// # Errors
     /// [`Error::DamagedIndex`], and those of the question.
-    pub fn shard_round(&self, question: &SharedQuestion, heard: Heard, is_first: bool) -> Result<ShardRound> {
+    pub fn shard_round(&self, question: &SharedQuestion, of_all: AllFigures, is_first: bool) -> Result<ShardRound> {
         if self.index.segments().is_empty() {
             return Ok(ShardRound::Empty);
         }
-        let index = Arc::new(self.index.within(heard, is_first));
+        let index = Arc::new(self.index.within(of_all, is_first));
         let answer = Self { index: Arc::clone(&index), ..self.clone() }.answer_with_others(question, is_first);
         let exchange = index.exchange();
         if let Some(place) = exchange.and_then(|exchange| exchange.unreadable()) {
@@ -119,7 +119,7 @@ impl Lakeward {
         match answer {
             Ok(answer) => Ok(ShardRound::Answer(answer)),
             Err(Error::AwaitsShards) => {
-                Ok(ShardRound::Told(exchange.map(|exchange| exchange.told()).unwrap_or_default()))
+                Ok(ShardRound::Figures(exchange.map(|exchange| exchange.own_figures()).unwrap_or_default()))
             }
             Err(error) => Err(error),
         }

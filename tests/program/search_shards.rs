@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use lakeward::{Lakeward, Place, ShardRound, SharedQuestion};
 use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
-use lakeward_index::{Heard, SearchShard};
+use lakeward_index::{AllFigures, SearchShard};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -146,12 +146,12 @@ fn union(table: &str) -> SharedQuestion {
 /// What the shards answer together, and in how many rounds.
 fn answered(shards: &[Lakeward], question: &SharedQuestion) -> (Value, usize) {
     let shards: Vec<&Lakeward> = shards.iter().filter(|shard| !shard.index().segments().is_empty()).collect();
-    let mut heard = Heard::new();
+    let mut of_all = AllFigures::new();
     for round in 1.. {
         let (mut told, mut answers): (Vec<_>, Vec<Value>) = (Vec::new(), Vec::new());
         for (number, shard) in shards.iter().enumerate() {
-            match shard.shard_round(question, heard.clone(), number == 0).expect("a round") {
-                ShardRound::Told(labels) => told.push(labels),
+            match shard.shard_round(question, of_all.clone(), number == 0).expect("a round") {
+                ShardRound::Figures(labels) => told.push(labels),
                 ShardRound::Answer(answer) => answers.push(answer),
                 other => panic!("{other:?}"),
             }
@@ -162,8 +162,8 @@ fn answered(shards: &[Lakeward], question: &SharedQuestion) -> (Value, usize) {
         }
         assert!(answers.is_empty() && told.windows(2).all(|pair| pair[0].keys().eq(pair[1].keys())), "{question:?}");
         for label in told[0].keys().cloned().collect::<Vec<_>>() {
-            let of_all = told.iter_mut().map(|told| told.remove(&label).expect("a label")).collect();
-            assert!(heard.insert(label, of_all).is_none());
+            let figures = told.iter_mut().map(|told| told.remove(&label).expect("a label")).collect();
+            assert!(of_all.insert(label, figures).is_none());
         }
     }
     unreachable!()
@@ -300,8 +300,8 @@ fn what_other_shards_tell_is_not_trusted() {
     let (index, some) = (shard.index(), shard.index().tables().nth(3).expect("a table"));
     let table = index.id(some).expect("an id").to_string();
     for question in [search("rain by station and day"), join(&table), union(&table)] {
-        let mut heard = Heard::new();
-        while let ShardRound::Told(told) = shard.shard_round(&question, heard.clone(), true).expect("a round") {
+        let mut of_all = AllFigures::new();
+        while let ShardRound::Figures(told) = shard.shard_round(&question, of_all.clone(), true).expect("a round") {
             assert!(!told.is_empty());
             for (label, own) in &told {
                 let hostile = [
@@ -314,16 +314,17 @@ fn what_other_shards_tell_is_not_trusted() {
                     "[[0,0,0],[]]",
                 ];
                 for hostile in hostile {
-                    let heard = told.iter().map(|(label, own)| (label.clone(), vec![own.clone()])).chain(heard.clone());
-                    let mut heard: Heard = heard.collect();
-                    heard.insert(label.clone(), vec![own.clone(), hostile.to_string()]);
+                    let of_all =
+                        told.iter().map(|(label, own)| (label.clone(), vec![own.clone()])).chain(of_all.clone());
+                    let mut of_all: AllFigures = of_all.collect();
+                    of_all.insert(label.clone(), vec![own.clone(), hostile.to_string()]);
                     // Any outcome but a panic, or that another is blamed.
-                    if let Ok(ShardRound::Unreadable(place)) = shard.shard_round(&question, heard, true) {
+                    if let Ok(ShardRound::Unreadable(place)) = shard.shard_round(&question, of_all, true) {
                         assert_eq!(place, 1, "{label}: {hostile}");
                     }
                 }
             }
-            heard.extend(told.into_iter().map(|(label, own)| (label, vec![own])));
+            of_all.extend(told.into_iter().map(|(label, own)| (label, vec![own])));
         }
     }
 }
@@ -436,7 +437,10 @@ fn a_shard_that_goes_down_is_told_and_the_others_answer() {
     for question in &questions {
         let answer = front.ask(question);
         assert!(is_same(&answer["answers"], &parted.expected(question)), "{question:?}: {answer:#}");
-        assert_eq!((answer["shards"]["told"].as_str(), missing(&answer).len()), (Some("3 of 3 shards answered"), 0));
+        assert_eq!(
+            (answer["shards"]["answered"].as_str(), missing(&answer).len()),
+            (Some("3 of 3 shards answered"), 0)
+        );
     }
     // Only these paths are there, and a shard does not answer for the others.
     assert_eq!(front.get("/api/v1/columns?q=a").0, 404);
@@ -490,7 +494,7 @@ fn a_shard_that_goes_down_is_told_and_the_others_answer() {
     });
     assert!(told[1] > 0, "{told:?}");
     let answer = front.ask(kept[0]);
-    assert_eq!(answer["shards"]["told"], "2 of 3 shards answered");
+    assert_eq!(answer["shards"]["answered"], "2 of 3 shards answered");
     let lost = parted.tables(1).into_iter().find(|table| !held.contains(table)).expect("a table of the shard");
     let (status, refused) = front.get(&path_of(&join(&lost)));
     let told = refused["error"].as_str().unwrap_or_default();

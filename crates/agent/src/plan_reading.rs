@@ -7,13 +7,10 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Agent;
-use super::doubts::doubts;
 use super::known_columns::{AtHand, described};
 use super::model_reading::Written;
 use super::scored::Scored;
 use super::wanted_table::{Chosen, Next, replaced_source};
-use crate::recommend::RankedOperation;
-use crate::recommend::next_operations::{met, unmet};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Kept, Plan, Relation, Step};
@@ -29,8 +26,6 @@ use lakeward_search::Candidate;
 
 /// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
-/// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.55;
 /// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
 /// [`FITS`]: shares of key values that meet, of columns that are aligned.
 const LITTLE: f64 = 0.5;
@@ -41,7 +36,7 @@ pub(super) struct PlanReading {
     /// What was read.
     pub turn: TurnReading,
     /// The plan that was carried out.
-    stands: Plan,
+    pub stands: Plan,
     /// The plan that it goes on from: what was asked for last, carried out or not.
     pub base: Plan,
     /// What it makes of that plan, tables aside.
@@ -49,17 +44,17 @@ pub(super) struct PlanReading {
     /// How much of it the columns explain.
     pub explained: Explained,
     /// The probability that the turn is read right, 0..=1.
-    certainty: f64,
+    pub certainty: f64,
     /// What else it may make of that plan, the likeliest first.
-    others: Vec<Meaning>,
+    pub others: Vec<Meaning>,
     /// The plan after the turn, where a language model wrote it.
-    written: Option<Written>,
+    pub written: Option<Written>,
 }
 
 /// What a turn is read as over a plan.
-struct Read {
+pub(super) struct Read {
     turn: TurnReading,
-    assembly: Assembly,
+    pub(super) assembly: Assembly,
     explained: Explained,
     /// The probability that this is what is meant, 0..=1.
     certainty: f64,
@@ -78,7 +73,7 @@ pub(super) struct PlanWish {
     /// What was read and could not be applied.
     pub not_applied: Vec<NotApplied>,
     /// How words were taken that can be taken in another way.
-    remarks: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl PlanReading {
@@ -178,6 +173,7 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
+        let (base, read) = self.with_looked_up(session, text, (base, read), at_hand)?;
         let reading = PlanReading::of(read, stands, base, None);
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
@@ -209,11 +205,12 @@ impl Agent<'_> {
         let base = Plan::of(Input::Table(table.id.to_string()));
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
         let read = self.assembled(session, text, &base, None, &without_topic)?;
-        Ok(PlanReading::of(read, base.clone(), base, None))
+        let (wider, read) = self.with_looked_up(session, text, (base.clone(), read), None)?;
+        Ok(PlanReading::of(read, base, wider, None))
     }
 
     /// The turn as it is read over a plan and then `corrected`, what it makes of the plan, and how much of it the columns explain.
-    fn assembled(
+    pub(super) fn assembled(
         &self,
         session: &Session,
         text: &str,
@@ -408,11 +405,7 @@ impl Agent<'_> {
         if plan == reading.base && not_applied.is_empty() {
             return Ok(None);
         }
-        let kind = match &chosen {
-            _ if groupings(&plan) != groupings(&reading.base) => OperationKind::Aggregate,
-            Some((_, kind)) => *kind,
-            None => OperationKind::Filter,
-        };
+        let kind = kind_of(&reading.base, &plan, chosen.as_ref().map(|(_, kind)| *kind));
         let is_used = |table: &String| plan.inputs().contains(&&Input::Table(table.clone()));
         let table = chosen.map(|(table, _)| table).filter(is_used);
         remarks.extend(assembly.remarks);
@@ -433,78 +426,6 @@ impl Agent<'_> {
         kept.extend(added.map(|column| Kept { column, name: None }));
         Ok(after)
     }
-
-    /// The probability that a turn is read right, 0..=1.
-    pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
-        if reading.written.is_some() { self.trust_in_reading() } else { reading.certainty }
-    }
-
-    /// What else a turn over rows may mean, as operations; the likeliest first.
-    ///
-    /// # Errors
-    /// What reading the tables' heads meets.
-    pub(super) fn other_operations(&self, session: &Session, reading: &PlanReading) -> Result<Vec<RankedOperation>> {
-        const MOST: usize = 2;
-        const LIKELY: f64 = 0.04;
-        let is_one = |other: &&Meaning| {
-            reading.written.is_none() && other.probability >= LIKELY && other.assembly.plan != reading.base
-        };
-        let others = reading.others.iter().filter(is_one);
-        let mut found = Vec::new();
-        for other in others {
-            let plan = other.assembly.plan.clone();
-            let kind = match groupings(&plan) != groupings(&reading.base) {
-                true => OperationKind::Aggregate,
-                false => OperationKind::Filter,
-            };
-            let lost = other.assembly.not_applied.iter();
-            let lost = lost.map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason))).collect();
-            let operation = self.changed_plan(session, &reading.stands, plan, kind, lost)?;
-            if operation.runnable.is_some() {
-                let reason = format!("or: {}", operation.reason);
-                found.push(RankedOperation { score: other.probability, reason, ..operation });
-            }
-            if found.len() == MOST {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    /// The operation that carries a wish out, with what was not understood.
-    ///
-    /// # Errors
-    /// What reading the tables' heads meets.
-    pub(super) fn wished_operation(
-        &self,
-        session: &Session,
-        reading: &PlanReading,
-        wish: PlanWish,
-    ) -> Result<RankedOperation> {
-        let lost =
-            wish.not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
-        let doubtful =
-            (reading.written.is_none() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
-                Some(span) => unmet(format!("what `{}` means is uncertain", span.words)),
-                None => unmet("it is uncertain what is meant"),
-            });
-        let unsure = reading.written.iter().filter_map(|written| written.unsure.as_ref());
-        let unsure = unsure.map(|what| unmet(format!("it is uncertain: {what}")));
-        let unmeasured = reading.written.iter().filter(|_| self.config.llm.reading.is_none());
-        let unmeasured = unmeasured
-            .map(|_| unmet("a model read it of which nothing is known yet: `lakeward model check` measures it"));
-        let anew = reading.turn.has(Act::New);
-        let before = doubts(session).into_iter().filter(|_| !anew).map(unmet);
-        let mut preconditions: Vec<_> = lost.chain(doubtful).chain(unsure).chain(unmeasured).chain(before).collect();
-        if preconditions.is_empty() {
-            preconditions.push(met("everything that was understood is applied"));
-        }
-        let mut operation = self.changed_plan(session, &reading.stands, wish.plan, wish.kind, preconditions)?;
-        if !wish.remarks.is_empty() {
-            operation.reason.push_str(&format!(" ({})", wish.remarks.join("; ")));
-        }
-        Ok(RankedOperation { table: wish.table, requested: true, ..operation })
-    }
 }
 
 /// What leaves a plan as it is.
@@ -524,16 +445,19 @@ fn written_wish(base: &Plan, written: &Written) -> Option<PlanWish> {
     let new = plan.inputs().into_iter().find(|input| !known.contains(input));
     let table = new.and_then(|input| if let Input::Table(id) = input { Some(id.clone()) } else { None });
     let unions = |plan: &Plan| plan.relation.steps.iter().filter(|step| matches!(step, Step::Union(_))).count();
-    let kind = if groupings(plan) != groupings(base) {
-        OperationKind::Aggregate
-    } else if table.is_none() {
-        OperationKind::Filter
-    } else if unions(plan) > unions(base) {
-        OperationKind::Union
-    } else {
-        OperationKind::Join
-    };
+    let is_union = unions(plan) > unions(base);
+    let combined = table.is_some().then_some(if is_union { OperationKind::Union } else { OperationKind::Join });
+    let kind = kind_of(base, plan, combined);
     Some(PlanWish { plan: plan.clone(), table, kind, not_applied, remarks: Vec::new() })
+}
+
+/// The kind of an operation that makes `plan` of `base`, where it has combined tables so.
+pub(super) fn kind_of(base: &Plan, plan: &Plan, combined: Option<OperationKind>) -> OperationKind {
+    match combined {
+        _ if groupings(plan) != groupings(base) => OperationKind::Aggregate,
+        Some(kind) => kind,
+        None => OperationKind::Filter,
+    }
 }
 
 /// The steps of a plan that group.
@@ -549,7 +473,7 @@ fn tables_of(plan: &Plan) -> Plan {
 }
 
 /// The stems of the words of a text that say something.
-fn stems(text: &str) -> BTreeSet<String> {
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let mut stemmer = Stemmer::default();
     let words = name_words(text).into_iter().filter(|word| !is_function_word(word));
     words.map(|word| stemmer.stem(&word).to_string()).collect()

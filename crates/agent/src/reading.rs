@@ -156,7 +156,8 @@ impl Agent<'_> {
             None => TurnReading::default(),
         };
         let mut signals = self.classified(session, text, answered.as_ref());
-        let by_model = match model.filter(|_| says && turn.certainty() < self.trust_in_reading()) {
+        let certainty = over.as_ref().map_or_else(|| turn.certainty(), |over| over.certainty);
+        let by_model = match model.filter(|_| says && certainty < self.trust_in_reading()) {
             // Of a model that was not measured only a plan is taken, and it is said to be one.
             Some(model) if self.config.llm.reading.is_some() || plan.is_some() => {
                 self.read_by_model(model, session, text, plan.as_ref(), at_hand)?
@@ -338,7 +339,8 @@ fn answered(session: &Session, text: &str) -> Option<Choice> {
 /// The respect and value that `text` chooses, where the latest turn asked which value of a field it should be.
 fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
     let latest = session.turns.last()?.recommendation.as_ref()?;
-    let (choice, narrowing) = (answered(session, text)?, latest.narrowings.first()?);
+    let (choice, asked) = (answered(session, text)?, latest.operations.first()?.question.as_ref()?);
+    let narrowing = latest.narrowings.iter().find(|narrowing| question::asking_for(narrowing) == asked.computed())?;
     let value = narrowing.values.iter().find(|value| value.value == choice.label && choice.tables.is_empty())?;
     Some((narrowing.role.clone(), value.value.clone()))
 }

@@ -16,7 +16,7 @@ use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
-use lakeward_reading::reader::{Act, Revised, TurnReading};
+use lakeward_reading::reader::{Act, Revised, TurnReading, month_said};
 
 use super::alternatives::{adds_to_another, respects_named};
 use super::publication::{says_coverage, says_publication};
@@ -69,8 +69,6 @@ const SLIPS: [&str; 13] = [
     "mixed something up",
     "rather",
 ];
-/// Months, whose years are dates.
-const MONTHS: &str = "january february march april may june july august september october november december";
 /// Words that name a length of time and no rhythm.
 const LENGTHS: [&str; 5] = ["day", "week", "month", "quarter", "year"];
 /// Other content words of a clause from which on a value is mentioned in it, and not what it asks for.
@@ -239,10 +237,10 @@ fn slip(text: &str) -> Option<usize> {
 
 /// Whether a year is said as one, and not as a decade in words, so many years back, or in a date.
 fn is_plain_year(text: &str, said: &str) -> bool {
-    let is_month = |word: String| MONTHS.split(' ').any(|month| month == word);
     let behind = text.split_once(said).map_or("", |(_, behind)| behind);
     let digits = behind.trim_start().chars().take_while(char::is_ascii_digit).count();
-    let is_date = behind.starts_with(' ') && (1..=2).contains(&digits) || lower_words(said).any(is_month);
+    let is_date = behind.starts_with(' ') && (1..=2).contains(&digits)
+        || lower_words(said).any(|word| month_said(&word).is_some());
     !is_date && years_in(said, LIKELY).next().is_some()
 }
 

@@ -228,8 +228,9 @@ impl Agent<'_> {
         let records =
             scored.iter().map(|scored| &scored.candidate.dataset).filter(|dataset| are_records && dataset.is_record());
         let narrowings = Narrowing::of(records, self.index.facets()?);
-        let mut question =
-            question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation, &narrowings);
+        let candidates = scored.iter().map(|scored| &scored.candidate);
+        let was_asked = |question: &str| session.questions().any(|asked| asked == question);
+        let mut question = question::best(candidates, &signals.operation, &narrowings, was_asked);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded(model, &reading.request.text, question);
             if reworded != question.text {
@@ -287,8 +288,9 @@ impl Agent<'_> {
         };
         to_probabilities(&mut operations, basis);
         if let (Basis::Read { .. }, Some(over)) = (basis, over) {
-            let likeliest = operations.first().map_or(0.0, |first| first.score);
-            let mut others = self.other_operations(session, over)?;
+            let first = operations.first();
+            let likeliest = first.map_or(0.0, |first| first.score);
+            let mut others = self.other_operations(session, over, first.and_then(|first| first.runnable.as_ref()))?;
             others.iter_mut().for_each(|other| other.score = other.score.min(likeliest));
             operations.extend(others);
             if let Some((_, rest)) = operations.split_first_mut() {

@@ -37,24 +37,24 @@ impl SearchShard {
 }
 
 /// By label, what each shard tells, in the order of the shards, as JSON.
-pub type Heard = BTreeMap<String, Vec<String>>;
+pub type AllFigures = BTreeMap<String, Vec<String>>;
 /// By label, what one shard tells, as JSON.
-pub type Told = BTreeMap<String, String>;
+pub type OwnFigures = BTreeMap<String, String>;
 
 /// What one shard hears and tells in one round of a search.
 #[derive(Debug)]
 pub struct Exchange {
     /// Of each opened segment, its place among all segments of the index.
     places: Vec<u32>,
-    heard: Heard,
+    of_all: AllFigures,
     is_first: bool,
-    told: Mutex<Told>,
+    own: Mutex<OwnFigures>,
     unreadable: Mutex<Option<usize>>,
 }
 
 impl Exchange {
-    pub(super) fn new(places: Vec<u32>, heard: Heard, is_first: bool) -> Self {
-        Self { places, heard, is_first, told: Mutex::default(), unreadable: Mutex::default() }
+    pub(super) fn new(places: Vec<u32>, of_all: AllFigures, is_first: bool) -> Self {
+        Self { places, of_all, is_first, own: Mutex::default(), unreadable: Mutex::default() }
     }
 
     /// Whether this is the first of the shards asked, which does what one has to do.
@@ -63,8 +63,8 @@ impl Exchange {
     }
 
     /// What was told since, which was not heard yet.
-    pub fn told(&self) -> Told {
-        std::mem::take(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn own_figures(&self) -> OwnFigures {
+        std::mem::take(&mut self.own.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The place of the first shard that told what no shard tells.
@@ -78,19 +78,19 @@ impl Exchange {
         own: impl FnOnce() -> Result<T>,
         is_possible: impl Fn(&T) -> bool,
     ) -> Result<Vec<T>> {
-        let Some(heard) = self.heard.get(label) else {
+        let Some(of_all) = self.of_all.get(label) else {
             let own = serde_json::to_string(&own()?).map_err(|error| Error::Internal(error.to_string()))?;
-            self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(label.to_string(), own);
+            self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(label.to_string(), own);
             return Err(Error::AwaitsShards);
         };
         let read = |(place, text): (usize, &String)| {
             let read = serde_json::from_str(text).ok().filter(&is_possible);
             read.ok_or_else(|| {
                 self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(place);
-                Error::Internal(format!("a shard told of the {label} what none tells"))
+                Error::Internal(format!("a shard has of the {label} what none can have"))
             })
         };
-        heard.iter().enumerate().map(read).collect()
+        of_all.iter().enumerate().map(read).collect()
     }
 }
 
@@ -188,14 +188,17 @@ mod tests {
 
     #[test]
     fn what_is_not_heard_is_told_and_what_no_shard_tells_names_the_shard() {
-        let exchange =
-            Exchange::new(vec![2, 5], Heard::from([("known".into(), vec!["[1,2]".into(), "[30,40]".into()])]), true);
+        let exchange = Exchange::new(
+            vec![2, 5],
+            AllFigures::from([("known".into(), vec!["[1,2]".into(), "[30,40]".into()])]),
+            true,
+        );
         assert_eq!(sums(Some(&exchange), "known", 2, || Ok(vec![1, 2])).unwrap(), [31, 42]);
         assert!(matches!(sums(Some(&exchange), "new", 1, || Ok(vec![7])), Err(Error::AwaitsShards)));
-        assert_eq!(exchange.told(), Told::from([("new".into(), "[7]".into())]));
+        assert_eq!(exchange.own_figures(), OwnFigures::from([("new".into(), "[7]".into())]));
         for hostile in ["[1,2,3]", "[-1,2]", "{}", "", "[1e400,1]", "\u{0}"] {
-            let heard = vec!["[1,2]".to_string(), hostile.to_string()];
-            let exchange = Exchange::new(vec![0], Heard::from([("known".into(), heard)]), true);
+            let of_all = vec!["[1,2]".to_string(), hostile.to_string()];
+            let exchange = Exchange::new(vec![0], AllFigures::from([("known".into(), of_all)]), true);
             assert!(
                 matches!(sums(Some(&exchange), "known", 2, || Ok(vec![1, 2])), Err(Error::Internal(_))),
                 "{hostile}"

@@ -39,7 +39,7 @@ pub mod vectors;
 pub mod verify;
 pub mod watch;
 
-pub use exchange::{Heard, SearchShard, Told};
+pub use exchange::{AllFigures, OwnFigures, SearchShard};
 pub use facets::FacetIndex;
 pub use join::header_hashes;
 pub use open::{ColumnRef, LakeIndex, TableRef};

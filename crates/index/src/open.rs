@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::MOST_WITH_TEXTS;
 use super::entries::Entries;
-use super::exchange::{self, Exchange, Heard, Placed, SearchShard};
+use super::exchange::{self, AllFigures, Exchange, Placed, SearchShard};
 use super::facets::FacetIndex;
 use super::index_store::IndexStore;
 use super::lexical::LexicalIndex;
@@ -173,8 +173,8 @@ impl LakeIndex {
     }
 
     /// The same snapshot for one round of a search in shards, with what all of them have told so far; whether it is the first of these.
-    pub fn within(&self, heard: Heard, is_first: bool) -> Self {
-        let exchange = Arc::new(Exchange::new(self.places.to_vec(), heard, is_first));
+    pub fn within(&self, of_all: AllFigures, is_first: bool) -> Self {
+        let exchange = Arc::new(Exchange::new(self.places.to_vec(), of_all, is_first));
         Self { lexical: self.lexical.within(&exchange), exchange: Some(exchange), ..self.clone() }
     }
 

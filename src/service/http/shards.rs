@@ -26,7 +26,7 @@ use super::refusal::Refusal;
 use lakeward::documents::ErrorDocument;
 use lakeward::{ShardRound, ShardState, SharedQuestion};
 use lakeward_core::error::{Error, ErrorKind, Result};
-use lakeward_index::{Heard, Told};
+use lakeward_index::{AllFigures, OwnFigures};
 
 /// The path that a shard answers at.
 const PATH: &str = "/api/v1/shard";
@@ -45,7 +45,7 @@ const LEFT_OUT: Duration = Duration::from_secs(2);
 #[serde(deny_unknown_fields)]
 struct Asked<Q, H> {
     question: Q,
-    heard: H,
+    of_all: H,
     /// The number of the first of the shards that are asked.
     first: u32,
 }
@@ -71,11 +71,11 @@ pub fn of_shard() -> Router<Arc<App>> {
     router.layer(DefaultBodyLimit::disable()).layer(RequestBodyLimitLayer::new(MOST_BYTES))
 }
 
-async fn say(caller: Caller, Body(asked): Body<Asked<SharedQuestion, Heard>>) -> Answer<Said> {
+async fn say(caller: Caller, Body(asked): Body<Asked<SharedQuestion, AllFigures>>) -> Answer<Said> {
     let said = caller.work(READ, move |lake, _| {
         let state = lake.shard_state().clone();
         let is_first = state.shard.is_some_and(|(number, _)| number == asked.first);
-        match lake.shard_round(&asked.question, asked.heard, is_first) {
+        match lake.shard_round(&asked.question, asked.of_all, is_first) {
             Err(error) if error.kind() != ErrorKind::User => Err(error),
             round => Ok((state, round)),
         }
@@ -161,7 +161,7 @@ impl Shards {
                 }
                 Err(Unanswered::Refused(Refused { status, error, hint })) => {
                     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
-                    let error = match (missing.is_empty(), self.told(&missing)) {
+                    let error = match (missing.is_empty(), self.answered(&missing)) {
                         (true, _) => error,
                         (false, told) => format!("{error}; {told}"),
                     };
@@ -177,13 +177,13 @@ impl Shards {
         let told = missing.iter().map(|(shard, reason)| {
             json!({ "shard": shard, "address": self.addresses[*shard].origin().ascii_serialization(), "reason": reason })
         });
-        let shards = json!({ "told": self.told(&missing), "missing": told.collect::<Vec<_>>() });
+        let shards = json!({ "answered": self.answered(&missing), "missing": told.collect::<Vec<_>>() });
         document.insert("shards".into(), shards);
         document.insert("elapsed_ms".into(), json!(started.elapsed().as_secs_f64() * 1000.0));
         Ok(Json(document))
     }
 
-    fn told(&self, missing: &BTreeMap<usize, String>) -> String {
+    fn answered(&self, missing: &BTreeMap<usize, String>) -> String {
         let of = self.addresses.len();
         format!("{} of {of} shards answered", of - missing.len())
     }
@@ -206,16 +206,16 @@ impl Shards {
         known: &ShardState,
         question: &SharedQuestion,
     ) -> std::result::Result<Map<String, Value>, Unanswered> {
-        let (mut heard, mut asked) = (Heard::new(), asked.to_vec());
+        let (mut of_all, mut asked) = (AllFigures::new(), asked.to_vec());
         for _ in 0..MOST_ROUNDS {
-            let rounds = self.round(&asked, known, question, &heard).await?;
-            let mut told: Vec<(usize, Told)> = Vec::new();
+            let rounds = self.round(&asked, known, question, &of_all).await?;
+            let mut told: Vec<(usize, OwnFigures)> = Vec::new();
             let mut found: Vec<(usize, Value)> = Vec::new();
             let mut blamed: HashMap<usize, usize> = HashMap::new();
             for (shard, round) in rounds {
                 match round {
                     ShardRound::Empty => asked.retain(|other| *other != shard),
-                    ShardRound::Told(labels) => told.push((shard, labels)),
+                    ShardRound::Figures(labels) => told.push((shard, labels)),
                     ShardRound::Answer(answer) => found.push((shard, answer)),
                     ShardRound::Unreadable(place) => {
                         let other = asked.get(place).copied().unwrap_or(shard);
@@ -234,11 +234,11 @@ impl Shards {
                 let Value::Object(answer) = answer else { return Err(without(found[0].0, "its answer is none")) };
                 return Ok(answer);
             }
-            let labels = |told: &Told| told.keys().cloned().collect::<Vec<String>>();
+            let labels = |told: &OwnFigures| told.keys().cloned().collect::<Vec<String>>();
             let new = alike(&told, &found, labels)?;
             for label in new {
-                let of_all = told.iter_mut().map(|(_, told)| told.remove(&label).unwrap_or_default()).collect();
-                heard.insert(label, of_all);
+                let figures = told.iter_mut().map(|(_, told)| told.remove(&label).unwrap_or_default()).collect();
+                of_all.insert(label, figures);
             }
         }
         Err(without(asked[0], "it does not come to an end"))
@@ -250,11 +250,11 @@ impl Shards {
         asked: &[usize],
         known: &ShardState,
         question: &SharedQuestion,
-        heard: &Heard,
+        of_all: &AllFigures,
     ) -> std::result::Result<Vec<(usize, ShardRound)>, Unanswered> {
         let mut requests = JoinSet::new();
         let body =
-            serde_json::to_vec(&Asked { question, heard, first: asked.first().map_or(0, |first| *first as u32) });
+            serde_json::to_vec(&Asked { question, of_all, first: asked.first().map_or(0, |first| *first as u32) });
         let body = Bytes::from(body.unwrap_or_default());
         for &shard in asked {
             let request = self.client.post(self.addresses[shard].clone()).header("content-type", "application/json");

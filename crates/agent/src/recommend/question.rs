@@ -9,33 +9,36 @@ use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
 use lakeward_core::request::{OperationKind, Ranked};
 use lakeward_core::role::Role;
+use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::semantic::SemanticType;
+use lakeward_reading::reader::number_said;
 use lakeward_search::Candidate;
 
 /// Candidates that an answer should divide.
 const LOOKED_AT: usize = 20;
 /// Answers offered.
 const MOST_CHOICES: usize = 5;
+/// The answer that is none of those named.
+const OTHER: &str = "another one";
 /// A question that tells less than this is not worth an analyst's time.
 const LEAST_BITS: f64 = 0.3;
 
 /// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
 /// close together that the first would hardly count more than the last.
-/// Of records there is nothing to be done: the field that divides them best is asked about.
+/// Of records there is nothing to be done: the field that divides them best is asked about. What `was_asked` is not asked again.
 pub fn best<'a>(
     candidates: impl IntoIterator<Item = &'a Candidate>,
-    asked: &Ranked<OperationKind>,
+    operation: &Ranked<OperationKind>,
     narrowings: &[Narrowing],
+    was_asked: impl Fn(&str) -> bool,
 ) -> Option<Question> {
-    if let Some(narrowing) = narrowings.first() {
+    if !narrowings.is_empty() {
+        let narrowing = narrowings.iter().find(|narrowing| !was_asked(&asking_for(narrowing)))?;
         let choice =
             |value: &NarrowingValue| Choice { label: value.value.clone(), operation: None, tables: Vec::new() };
         return Some(Question {
-            text: match narrowing.role {
-                Role::Published => "In which year should it have been published?".into(),
-                ref role => format!("Which {role} should it be?"),
-            },
+            text: asking_for(narrowing),
             computed: None,
             choices: narrowing.values.iter().map(choice).collect(),
             information: narrowing.information,
@@ -44,11 +47,15 @@ pub fn best<'a>(
     let ranked = (1u32..).zip(candidates.into_iter().take(LOOKED_AT));
     let tables: Vec<(&Candidate, f64)> = ranked.map(|(rank, candidate)| (candidate, 1.0 / f64::from(rank))).collect();
     let tables = tables.as_slice();
-    let mut questions: Vec<Question> = vec![about_operation(asked)];
-    questions.extend(divide("Which part of the lake is it about?", tables, |candidate| {
+    let mut questions: Vec<Question> = vec![about_operation(operation)];
+    let parts = divide("Which part of the lake is it about?", tables, |candidate| {
         let id = candidate.dataset.id().as_str();
         id.split_once('/').map(|(folder, _)| folder.to_string())
-    }));
+    });
+    // Folders of one table each are the tables themselves, which are listed already.
+    questions.extend(
+        parts.filter(|parts| parts.choices.iter().any(|choice| choice.label != OTHER && choice.tables.len() > 1)),
+    );
     questions.extend(divide("What should a row be?", tables, |candidate| {
         Some(match candidate.dataset.table()?.profile.grain.kind {
             GrainKind::Instance => "one single thing or event".to_string(),
@@ -71,8 +78,17 @@ pub fn best<'a>(
         })
     }));
     questions.extend(column_question(tables));
-    let best = questions.into_iter().max_by(|a, b| a.information.total_cmp(&b.information))?;
+    let new = questions.into_iter().filter(|question| !was_asked(&question.text));
+    let best = new.max_by(|a, b| a.information.total_cmp(&b.information))?;
     (best.information >= LEAST_BITS).then_some(best)
+}
+
+/// The question which value of a field a record should have.
+pub fn asking_for(narrowing: &Narrowing) -> String {
+    match narrowing.role {
+        Role::Published => "In which year should it have been published?".into(),
+        ref role => format!("Which {role} should it be?"),
+    }
 }
 
 /// What to do, where the request does not say.
@@ -122,7 +138,7 @@ fn divide(
         groups.into_iter().map(|(label, (_, tables))| Choice { label, operation: None, tables }).collect();
     if !rest.is_empty() {
         let tables = rest.into_iter().flat_map(|(_, (_, tables))| tables).collect();
-        choices.push(Choice { label: "another one".into(), operation: None, tables });
+        choices.push(Choice { label: OTHER.into(), operation: None, tables });
     }
     Some(Question { text: text.into(), computed: None, choices, information: entropy(&weights) })
 }
@@ -159,14 +175,32 @@ pub(super) fn entropy(weights: &[f64]) -> f64 {
     weights.iter().filter(|weight| **weight > 0.0).map(|weight| weight / sum).map(|share| -share * share.log2()).sum()
 }
 
-/// The choice that an answer means: its number from 1, or its words.
+/// The choice that an answer means: its number from 1 (`2`, `the second one`), or words of its label alone.
 pub fn understood<'a>(question: &'a Question, answer: &str) -> Option<&'a Choice> {
-    let answer = answer.trim().trim_end_matches(['.', ')', '!']).trim();
-    if let Ok(number) = answer.parse::<usize>() {
-        return number.checked_sub(1).and_then(|place| question.choices.get(place));
+    /// Words of an answer that choose nothing.
+    const FILLERS: [&str; 9] = ["one", "ones", "please", "just", "okay", "ok", "then", "rather", "part"];
+    const REFUSALS: [&str; 5] = ["not", "no", "none", "neither", "nor"];
+    let means = |word: &String| {
+        let word = word.as_str();
+        REFUSALS.contains(&word) || !(is_function_word(word) || FILLERS.contains(&word))
+    };
+    let said: Vec<String> = lower_words(answer).filter(means).collect();
+    let place = number_said(answer).map(|number| number.value).filter(|place| said.len() == 1 && *place >= 1.0);
+    if let Some(choice) = place.and_then(|place| question.choices.get(place as usize - 1)) {
+        return Some(choice);
     }
-    let lower = answer.to_lowercase();
-    question.choices.iter().find(|choice| choice.label.to_lowercase() == lower)
+    // What says more than a label answers more than the question: it is read as a turn of its own.
+    let says_no_more = |choice: &&Choice| {
+        let label: Vec<String> = lower_words(&choice.label).collect();
+        said.iter().all(|word| label.contains(word))
+    };
+    let mut chosen = question.choices.iter().filter(says_no_more);
+    let whole = |choice: &&Choice| lower_words(&choice.label).eq(lower_words(answer));
+    match (chosen.next(), chosen.next()) {
+        _ if said.is_empty() => question.choices.iter().find(whole),
+        (Some(one), None) => Some(one),
+        _ => question.choices.iter().find(whole),
+    }
 }
 
 #[cfg(test)]
@@ -190,5 +224,23 @@ mod tests {
         assert_eq!(understood(&question, "0"), None);
         assert_eq!(understood(&question, "3"), None);
         assert_eq!(understood(&question, "perhaps"), None);
+        assert_eq!(understood(&question, "the second one").map(|choice| choice.label.as_str()), Some("no"));
+        assert_eq!(understood(&question, "yes, by month"), None);
+        let labels = ["energy", "the latest rows from the 1990s", "several countries", "counts, totals or averages"];
+        let choices = labels.map(choice).into();
+        let question = Question { choices, ..question };
+        for (answer, expected) in [
+            ("the energy part please", Some(0)),
+            ("Energy for Norway", None),
+            ("not energy", None),
+            ("the 1990s", Some(1)),
+            ("countries", Some(2)),
+            ("totals", Some(3)),
+            ("4", Some(3)),
+            ("1990", None),
+        ] {
+            let expected = expected.map(|place: usize| labels[place]);
+            assert_eq!(understood(&question, answer).map(|choice| choice.label.as_str()), expected, "{answer}");
+        }
     }
 }

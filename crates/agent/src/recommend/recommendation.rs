@@ -30,7 +30,7 @@ pub struct Recommendation {
     pub spec: TaskSpec,
     /// Tables, greatest utility first.
     pub tables: Vec<RankedTable>,
-    /// Operations, likeliest first; one of each kind.
+    /// Operations, likeliest first: one of each kind, and other plans that the request may mean.
     pub operations: Vec<RankedOperation>,
     /// Whether nothing in the lake seems to answer the request: the tables are but the nearest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -383,6 +383,13 @@ pub struct Question {
     pub choices: Vec<Choice>,
     /// How much an answer tells, in bits, weighing candidates by utility.
     pub information: f64,
+}
+
+impl Question {
+    /// The question as it was computed.
+    pub fn computed(&self) -> &str {
+        self.computed.as_deref().unwrap_or(&self.text)
+    }
 }
 
 /// An answer to a question and what follows from it.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::Session;
-use lakeward_core::request::{Demand, Demanded};
+use lakeward_core::request::{Act, Demand, Demanded};
 use lakeward_core::role::Role;
 
 /// One search of the catalogue.
@@ -75,6 +75,18 @@ impl Session {
     pub fn listed(&self) -> Vec<String> {
         let latest = self.turns.iter().rev().find(|turn| !turn.tables.is_empty());
         latest.map(|turn| turn.tables.clone()).unwrap_or_default()
+    }
+
+    /// The questions that turns asked first of all since one last began anew, as they were computed, the latest first.
+    pub fn questions(&self) -> impl Iterator<Item = &str> {
+        let mut is_over = false;
+        let since = self.turns.iter().rev().take_while(move |turn| {
+            let goes_on = !is_over;
+            is_over |= turn.signals.acts.contains(&Act::New);
+            goes_on
+        });
+        let first = since.filter_map(|turn| turn.recommendation.as_ref()?.operations.first());
+        first.filter_map(|operation| Some(operation.question.as_ref()?.computed()))
     }
 
     /// Ids of the records that the latest turn asked about, or of the answer that it took.

@@ -3,6 +3,7 @@
 mod agentic;
 mod feature_table;
 mod injection;
+mod looked_up;
 mod model_reading;
 mod real_model;
 mod replay;

@@ -34,7 +34,7 @@ fn lake() -> tempfile::TempDir {
     index(folder)
 }
 
-fn index(folder: tempfile::TempDir) -> tempfile::TempDir {
+pub(super) fn index(folder: tempfile::TempDir) -> tempfile::TempDir {
     build::build(
         folder.path(),
         &folder.path().join(".lakeward"),
@@ -51,7 +51,7 @@ fn first(text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
     first_of(lake(), text, table)
 }
 
-fn first_of(lake: tempfile::TempDir, text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
+pub(super) fn first_of(lake: tempfile::TempDir, text: &str, table: Option<&str>) -> (Plan, PlanPreview, String) {
     let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
     let agent =
         Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
@@ -296,4 +296,24 @@ fn of_two_columns_as_near_the_one_called_so_is_taken() {
     }
     let (_, preview, reason) = first_of(index(folder), "put the year each boat was built next to the landings", None);
     assert!(has(&preview, "built") && has(&preview, "kg"), "{reason}");
+}
+
+#[test]
+fn a_question_is_asked_once() {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).expect("an index");
+    let agent =
+        Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), SessionStore::new(lake.path()));
+    let mut session = Session::new("vague", "lake");
+    let mut asked: Vec<String> = Vec::new();
+    for text in ["something about harbours", "hm, I don't know", "not sure", "whatever helps me"] {
+        let request = Request { text: text.into(), ..Request::default() };
+        let answer = agent.turn(&mut session, &request).expect("an answer");
+        let question = answer.operations.first().and_then(|first| first.question.clone());
+        asked.extend(question.map(|question| question.text));
+    }
+    let mut different = asked.clone();
+    different.sort();
+    different.dedup();
+    assert!(!asked.is_empty() && different.len() == asked.len(), "{asked:?}");
 }

@@ -106,6 +106,13 @@ impl Assembler<'_> {
                 // The best of each group: see `order`.
                 return;
             }
+            // Of 20 such turns of writers not learned from 17 asked for a figure that was not read.
+            if self.spans(Role::Distinct).is_empty() {
+                let reason = "it does not say what is to be computed for each";
+                let groups = self.spans(Role::Group).into_iter();
+                let lost = groups.map(|(_, span)| NotApplied { words: span.words.clone(), reason: reason.into() });
+                self.not_applied.extend(lost);
+            }
             self.new_grouping(Grouping { keys, measures });
             return;
         }

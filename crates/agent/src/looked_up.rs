@@ -1,0 +1,316 @@
+//! Words that are no value and no column of the rows at hand, but of a table that says what their codes mean: `antibiotics` over rows with a
+//! `grp_cd`.
+
+use std::collections::BTreeSet;
+
+use super::Agent;
+use super::known_columns::AtHand;
+use super::plan_reading::{Read, stems};
+use super::prediction::PLAINLY;
+use super::tables::is_held;
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
+use lakeward_core::request::Input;
+use lakeward_core::text::name_likeness;
+use lakeward_index::TableRef;
+use lakeward_lake::semantic::LogicalType;
+use lakeward_operate::relation_columns;
+use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, ValueMatch};
+use lakeward_search::QueryTable;
+use lakeward_search::column_search::search_among;
+use lakeward_search::join;
+use lakeward_search::text_search::SearchOptions;
+use lakeward_sketch::{Normaliser, Writing};
+
+/// A column of more values has no codes, a table of more rows does not explain them.
+const MOST_CODES: u64 = 2_000;
+/// Share of the codes at hand that a table of codes has, and of its rows that have a code of their own.
+const KNOWS: f64 = 0.9;
+const UNIQUE: f64 = 0.999;
+/// Columns of numbers are called alike from this likeness.
+const SAME_NAME: f64 = 0.5;
+/// How well a table of codes joins, as a score in 0..=1.
+const JOINS: f64 = 0.3;
+/// A column of more values is a list of names, not of categories.
+const CATEGORIES: usize = 40;
+/// Tables of codes that are looked at for one column.
+const FOR_COLUMN: usize = 3;
+/// Tables of codes that one turn is read with.
+const MOST: usize = 3;
+/// Tables of codes whose own codes are looked at.
+const DEEP: usize = 8;
+/// Readings of a turn, each with another table of codes.
+const TRIED: usize = 6;
+/// Texts of columns that are read as sentences for words that could not be applied.
+const READ: usize = 12;
+
+/// A table that has one row for hardly any but each of the codes of a column at hand, or of one of another such table.
+struct CodeTable {
+    table: TableRef,
+    id: String,
+    on: JoinKey,
+    score: f64,
+    /// Adds the column of the codes to the rows.
+    by: Option<Join>,
+}
+
+/// A column of a table of codes that a turn speaks of.
+struct LookUp {
+    joins: Vec<Join>,
+    taken: Taken,
+}
+
+/// How words were taken.
+enum Taken {
+    /// For a value.
+    Value(String),
+    /// For the name of a column: they could not be applied without it, and may mean another one.
+    Name(NotApplied),
+}
+
+impl Agent<'_> {
+    /// A plan and how a turn reads over it; with tables of codes that have words of the turn, where it is then read as a plan that needs them and
+    /// nothing more is lost.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever opening the table at hand reports.
+    pub(super) fn with_looked_up(
+        &self,
+        session: &Session,
+        text: &str,
+        (mut base, mut read): (Plan, Read),
+        at_hand: Option<AtHand<'_>>,
+    ) -> Result<(Plan, Read)> {
+        let opened;
+        let own = match at_hand.filter(|at_hand| *at_hand.input == base.relation.source) {
+            Some(at_hand) => at_hand.table,
+            None => {
+                opened = self.open_input(session, &base.relation.source)?;
+                &opened
+            }
+        };
+        let mut tables = self.code_tables(&base, own)?;
+        // All rows of `cities_africa` are in Africa.
+        let about = stems(&format!("{} {}", own.entry.id, own.entry.title()));
+        let (mut all_taken, mut is_deep) = (Vec::new(), false);
+        'next: for _ in 0..MOST + 1 {
+            let lost = &read.assembly.not_applied;
+            let mut look_ups = self.with_values(session, (&base, text), (&about, &tables), at_hand)?;
+            look_ups.extend(self.with_names(lost, (&about, &tables))?);
+            for LookUp { joins, taken } in look_ups.into_iter().take(TRIED) {
+                let Some(wider) = with_joins(&base, &joins) else { continue };
+                let with = self.assembled(session, text, &wider, at_hand, &|_| ())?;
+                let least = with.assembly.not_applied.len() + usize::from(matches!(taken, Taken::Name(_)));
+                if least <= lost.len() && self.needs(session, &with.assembly.plan, &base, &joins)? {
+                    (base, read) = (wider, with);
+                    all_taken.push(taken);
+                    continue 'next;
+                }
+            }
+            if is_deep {
+                break;
+            }
+            // What is not explained yet, codes of the tables of codes may.
+            is_deep = true;
+            let mut further = Vec::new();
+            for by in tables.iter().take(DEEP) {
+                let source = Input::Table(by.id.clone());
+                let opened = self.open_input(session, &source)?;
+                for table in self.code_tables(&Plan::of(source), &opened)? {
+                    let is_known = |known: &CodeTable| known.id == table.id;
+                    let is_new =
+                        by.on.right != table.on.left && !base.inputs().contains(&&Input::Table(table.id.clone()));
+                    if is_new && !tables.iter().chain(&further).any(is_known) {
+                        further.push(CodeTable { by: Some(by.join(&table.on.left)), ..table });
+                    }
+                }
+            }
+            tables.extend(further);
+        }
+        for taken in all_taken {
+            match taken {
+                Taken::Value(remark) => read.assembly.remarks.push(remark),
+                Taken::Name(doubt) => read.assembly.not_applied.push(doubt),
+            }
+        }
+        Ok((base, read))
+    }
+
+    /// Whether `plan`, which was made of `base` with `joins`, needs what the last of them adds.
+    fn needs(&self, session: &Session, plan: &Plan, base: &Plan, joins: &[Join]) -> Result<bool> {
+        let Some(last) = joins.last() else { return Ok(false) };
+        let mut without = plan.clone();
+        let steps = &mut without.relation.steps;
+        let Some(place) = steps.iter().position(|step| is_of(step, last)) else { return Ok(false) };
+        steps.splice(place..=place, base.relation.steps.iter().find(|step| is_of(step, last)).cloned());
+        let columns = relation_columns(self.connected(session)?, &without.relation);
+        Ok(matches!(columns, Err(Error::UnknownColumn { .. })))
+    }
+
+    /// The tables that explain codes of `own` and that a plan does not read yet, those that join best first.
+    fn code_tables(&self, plan: &Plan, own: &QueryTable) -> Result<Vec<CodeTable>> {
+        let mut found: Vec<CodeTable> = Vec::new();
+        for (place, column) in own.columns.iter().enumerate() {
+            let is_number = matches!(column.profile.logical, LogicalType::Integer | LogicalType::Float);
+            let has_codes = is_number || column.profile.logical == LogicalType::Text;
+            if !has_codes || !(1..=MOST_CODES).contains(&column.sketch.distinct) {
+                continue;
+            }
+            let mut tables: Vec<(f64, TableRef)> = Vec::new();
+            for (other, overlap) in join::column_overlaps(self.index, column)? {
+                let segment = self.index.segment(other.segment)?;
+                let Some(&table) = segment.catalog.tables_of(&[other.column])?.first() else { continue };
+                let first = segment.catalog.columns(table)?.start;
+                let table = TableRef { segment: other.segment, table };
+                if overlap.containment() < KNOWS || tables.iter().any(|(_, known)| *known == table) {
+                    continue;
+                }
+                let dataset = self.index.dataset(table)?;
+                let Some(entry) = dataset.table() else { continue };
+                let input = Input::Table(entry.id.to_string());
+                let Some(key) = entry.profile.columns.get((other.column - first) as usize) else { continue };
+                let likeness = name_likeness(&column.profile.name, &key.name);
+                // Small numbers are the numbers of much.
+                let by_chance = is_number && likeness < SAME_NAME;
+                let explains = key.uniqueness >= UNIQUE && key.rows <= MOST_CODES && entry.id != own.entry.id;
+                if explains && !by_chance && !plan.inputs().contains(&&input) {
+                    tables.push((likeness, table));
+                }
+            }
+            tables.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            for (_, table) in tables.into_iter().take(FOR_COLUMN) {
+                let Some(answer) = join::between(self.index, own, table, &[place], &self.ranking)? else { continue };
+                let [key] = answer.on.as_slice() else { continue };
+                if answer.score < JOINS || answer.containment < KNOWS || answer.uniqueness < UNIQUE {
+                    continue;
+                }
+                let exact = answer.normalised.is_empty();
+                let on = JoinKey { left: key.query_column.clone(), right: key.column.clone(), exact };
+                found.push(CodeTable { table, id: answer.table, on, score: answer.score, by: None });
+            }
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(found)
+    }
+
+    /// The columns of text that have words of `text` as values where no column of the rows has them, the longest words first.
+    fn with_values(
+        &self,
+        session: &Session,
+        (plan, text): (&Plan, &str),
+        (about, tables): (&BTreeSet<String>, &[CodeTable]),
+        at_hand: Option<AtHand<'_>>,
+    ) -> Result<Vec<LookUp>> {
+        let known = self.known_columns(session, plan, at_hand)?;
+        let columns = known.iter().flat_map(|table| table.columns().iter().cloned()).collect();
+        let own = Schema { columns };
+        let holds = |place: usize, value: &str| self.holds_value(&own, &known, place, value);
+        let own = own.matches(text, &holds);
+        let mut columns: Vec<SchemaColumn> = Vec::new();
+        let mut of: Vec<(usize, usize)> = Vec::new();
+        for (number, table) in tables.iter().enumerate() {
+            for (place, column) in self.columns_of(&table.id)?.into_iter().enumerate() {
+                if column.kind == ColumnKind::Text && column.name != table.on.right {
+                    columns.push(column);
+                    of.push((number, place));
+                }
+            }
+        }
+        let theirs = Schema { columns };
+        let holds = |place: usize, value: &str| {
+            let (number, place) = of[place];
+            let hash = Normaliser::new(Writing::typed()).value(value).hash;
+            is_held(self.index, &tables[number].id, place, hash).unwrap_or(false)
+        };
+        let mut matches = theirs.matches(text, &holds);
+        let is_within = |inner: &ValueMatch, outer: &ValueMatch| {
+            outer.words.0 <= inner.words.0 && inner.words.1 <= outer.words.1 && outer.likeness >= inner.likeness
+        };
+        // A word that is only like a value means it among a few, not in a list of names.
+        let is_plain =
+            |found: &ValueMatch| found.likeness >= 1.0 || theirs.columns[found.column].values.len() <= CATEGORIES;
+        let is_new = |found: &ValueMatch| !stems(&found.value).is_subset(about);
+        let says = |found: &ValueMatch| found.value.contains(char::is_alphabetic) && is_plain(found) && is_new(found);
+        matches.retain(|found| says(found) && !own.iter().any(|known| is_within(found, known)));
+        let length = |found: &ValueMatch| found.words.1 - found.words.0;
+        matches.sort_by(|a, b| b.likeness.total_cmp(&a.likeness).then(length(b).cmp(&length(a))));
+        let look_up = |found: ValueMatch| {
+            let table = &tables[of[found.column].0];
+            let column = &theirs.columns[found.column].name;
+            let remark =
+                format!("`{}` is a value of `{column}` in `{}`, by `{}`", found.value, table.id, table.on.left);
+            LookUp { joins: table.joins(column), taken: Taken::Value(remark) }
+        };
+        Ok(matches.into_iter().map(look_up).collect())
+    }
+
+    /// The columns that words name which could not be applied.
+    fn with_names(
+        &self,
+        lost: &[NotApplied],
+        (about, tables): (&BTreeSet<String>, &[CodeTable]),
+    ) -> Result<Vec<LookUp>> {
+        let among: Vec<TableRef> = tables.iter().map(|table| table.table).collect();
+        let options = SearchOptions { k: 1, weights: &self.ranking };
+        let mut found = Vec::new();
+        let lost = lost.iter().map(|lost| lost.words.as_str());
+        for words in lost.filter(|words| !stems(words).is_subset(about)) {
+            let named = search_among(self.index, self.embedder, words, &options, (&among, READ))?;
+            let Some(best) = named.into_iter().next().filter(|best| best.score >= PLAINLY) else { continue };
+            let Some(table) = tables.iter().find(|table| table.id == best.table) else { continue };
+            if best.column != table.on.right {
+                let reason =
+                    format!("nothing here is called so, and `{}` of `{}` is taken for it", best.column, table.id);
+                let doubt = NotApplied { words: words.to_string(), reason };
+                found.push(LookUp { joins: table.joins(&best.column), taken: Taken::Name(doubt) });
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl CodeTable {
+    /// What adds `column` of it to the rows.
+    fn joins(&self, column: &str) -> Vec<Join> {
+        self.by.iter().cloned().chain([self.join(column)]).collect()
+    }
+
+    /// Adds `column` of it to the rows.
+    fn join(&self, column: &str) -> Join {
+        let with = Relation { source: Input::Table(self.id.clone()), steps: Vec::new() };
+        let columns = vec![Kept { column: column.to_string(), name: None }];
+        Join { with, kind: JoinKind::Left, on: vec![self.on.clone()], columns }
+    }
+}
+
+/// Whether a step joins what `join` does, on the same columns.
+fn is_of(step: &Step, join: &Join) -> bool {
+    matches!(step, Step::Join(known) if known.with == join.with && known.on == join.on)
+}
+
+/// `plan` with `joins` first of all, one after the other; `None` where it has all of that.
+fn with_joins(plan: &Plan, joins: &[Join]) -> Option<Plan> {
+    let mut wider = plan.clone();
+    let steps = &mut wider.relation.steps;
+    let mut at = 0;
+    for join in joins {
+        match steps.iter().position(|step| is_of(step, join)) {
+            Some(place) => {
+                if let Step::Join(known) = &mut steps[place]
+                    && !known.columns.is_empty()
+                {
+                    let new =
+                        join.columns.iter().filter(|new| !known.columns.contains(new)).cloned().collect::<Vec<_>>();
+                    known.columns.extend(new);
+                }
+                at = place + 1;
+            }
+            None => {
+                steps.insert(at, Step::Join(join.clone()));
+                at += 1;
+            }
+        }
+    }
+    (wider != *plan).then_some(wider)
+}

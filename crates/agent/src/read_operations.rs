@@ -1,0 +1,106 @@
+//! The operations that a turn as it was read comes to: what it is taken for, and what else it may mean.
+
+use super::Agent;
+use super::doubts::doubts;
+use super::plan_reading::{PlanReading, PlanWish, kind_of};
+use crate::recommend::RankedOperation;
+use crate::recommend::next_operations::{met, unmet};
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
+use lakeward_reading::reader::{Act, Meaning, TurnReading};
+
+/// A turn that is less likely read right is said to be uncertain.
+const LIKELY: f64 = 0.55;
+
+impl Agent<'_> {
+    /// The probability that a turn is read right, 0..=1.
+    pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
+        if reading.is_written() { self.trust_in_reading() } else { reading.certainty }
+    }
+
+    /// The operation that carries a wish out, with what was not understood.
+    ///
+    /// # Errors
+    /// What reading the tables' heads meets.
+    pub(super) fn wished_operation(
+        &self,
+        session: &Session,
+        reading: &PlanReading,
+        wish: PlanWish,
+    ) -> Result<RankedOperation> {
+        let doubtful =
+            (!reading.is_written() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
+                Some(span) => format!("what `{}` means is uncertain", span.words),
+                None => "it is uncertain what is meant".into(),
+            });
+        let written = reading.written.iter();
+        let unsure = written.clone().filter_map(|written| written.unsure.as_ref());
+        let unsure = unsure.map(|what| format!("it is uncertain: {what}"));
+        let unmeasured = written.filter(|_| self.config.llm.reading.is_none());
+        let unmeasured = unmeasured
+            .map(|_| "a model read it of which nothing is known yet: `lakeward model check` measures it".to_string());
+        let unsure = doubtful.into_iter().chain(unsure).chain(unmeasured).collect();
+        let table = wish.table.clone();
+        let operation = self.operation_of(session, (&reading.stands, &reading.turn), wish, unsure)?;
+        Ok(RankedOperation { table, requested: true, ..operation })
+    }
+
+    /// What else a turn over rows may mean, as operations beside `first`; the likeliest first.
+    ///
+    /// # Errors
+    /// What reading the tables' heads meets.
+    pub(super) fn other_operations(
+        &self,
+        session: &Session,
+        reading: &PlanReading,
+        first: Option<&Plan>,
+    ) -> Result<Vec<RankedOperation>> {
+        const MOST: usize = 2;
+        const LEAST: f64 = 0.04;
+        let may_be = |other: &&Meaning| {
+            !reading.is_written() && other.probability >= LEAST && Some(&other.assembly.plan) != first
+        };
+        let mut found = Vec::new();
+        for Meaning { turn, assembly, probability } in reading.others.iter().filter(may_be) {
+            let wish = PlanWish {
+                kind: kind_of(&reading.base, &assembly.plan, None),
+                plan: assembly.plan.clone(),
+                table: None,
+                not_applied: assembly.not_applied.clone(),
+                remarks: assembly.remarks.clone(),
+            };
+            let operation = self.operation_of(session, (&reading.stands, turn), wish, Vec::new())?;
+            if operation.runnable.is_some() {
+                let reason = format!("or: {}", operation.reason);
+                found.push(RankedOperation { score: *probability, reason, ..operation });
+            }
+            if found.len() == MOST {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The operation that a wish comes to, with what could not be applied of it, what is unsure, and what was in doubt before it.
+    fn operation_of(
+        &self,
+        session: &Session,
+        (stands, turn): (&Plan, &TurnReading),
+        wish: PlanWish,
+        unsure: Vec<String>,
+    ) -> Result<RankedOperation> {
+        let lost = wish.not_applied.iter().map(|lost| format!("`{}` is not applied: {}", lost.words, lost.reason));
+        let anew = turn.has(Act::New);
+        let before = doubts(session).into_iter().filter(|_| !anew);
+        let mut preconditions: Vec<_> = lost.chain(unsure).chain(before).map(unmet).collect();
+        if preconditions.is_empty() {
+            preconditions.push(met("everything that was understood is applied"));
+        }
+        let mut operation = self.changed_plan(session, stands, wish.plan, wish.kind, preconditions)?;
+        if !wish.remarks.is_empty() {
+            operation.reason.push_str(&format!(" ({})", wish.remarks.join("; ")));
+        }
+        Ok(operation)
+    }
+}
