@@ -15,9 +15,10 @@
 //! the next number. A failure that leaves open whether the object was written is settled by reading it. All of it needs a store
 //! that keeps to conditions, so the first commit of a process tries that and refuses a store that does not.
 //!
-//! **Removal cannot race a writer or a reader**: a manifest goes once the one after it is a day old, an object once it is a day old and no manifest
-//! that is left names it, by the store's clock. A writer writes all its objects anew just before it commits, and takes others only from the
-//! newest manifest; so only one that needs more than a day between these two could lose an object.
+//! **Removal cannot race a writer, however slow**: an object goes once it is a day older than the newest manifest that the remover has listed, and
+//! no manifest that is left names it. A writer looks at the newest manifest, then writes all objects that it does not name, so they are
+//! younger than it; then it creates the next one. Whoever removes by a newer manifest has found that one committed, so the writer
+//! loses, and writes its objects anew. A reader has a day: a manifest goes once the one after it is a day old.
 //!
 //! The idea of numbered manifests that are created and never replaced is from Delta Lake and Lance.
 

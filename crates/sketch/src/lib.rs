@@ -15,6 +15,7 @@ pub mod number;
 mod number_summary;
 pub mod pattern;
 pub mod signature;
+pub mod stored;
 pub mod temporal;
 pub mod value_hash;
 pub mod writing;
