@@ -332,6 +332,20 @@ fn declared_keys_are_the_first_joins_and_say_so() {
     assert!(!found.is_empty() && found.iter().all(|answer| !answer.declared), "{found:?}");
 }
 
+/// Files of single years have the same columns and are tables of their own: each is offered the others as what can be put below it.
+#[test]
+fn yearly_files_are_tables_and_offered_as_a_union() {
+    let lake = crate::place::sample();
+    for (table, others) in [
+        ("climate/daily/seattle_2012", &["climate/daily/seattle_2013", "climate/daily/seattle_2014"][..]),
+        ("transport/birdstrikes/strikes_2000", &["transport/birdstrikes/strikes_2001"]),
+    ] {
+        let found = lake.union(&lake.query_table(table).expect("a table"), 5).expect("answers");
+        let first: Vec<&str> = found.iter().take(others.len()).map(|answer| &answer.table[..]).collect();
+        assert!(others.iter().all(|other| first.contains(other)), "{table}: {first:?}");
+    }
+}
+
 #[test]
 fn a_query_reads_the_partitions_that_it_needs() {
     let folder = Folder::of(&[]);
@@ -350,7 +364,7 @@ fn a_query_reads_the_partitions_that_it_needs() {
     assert!(rows == [["52"]] && notes.is_empty(), "{rows:?} {notes:?}");
     let (rows, notes) = asked(&lake, "SELECT count(*) FROM sales WHERE town = 'Aby'");
     assert!(rows == [["3"]] && notes.iter().any(|note| note.contains("year=2019/part-0.csv")), "{rows:?} {notes:?}");
-    // An update reads the table again when a part comes; a lake's settings make tables of the parts.
+    // A lake's settings make tables of the parts.
     write(2024, "town,amount\nCis,7\n");
     assert_eq!(asked(&folder.lake(), "SELECT count(*) FROM sales WHERE year > 2020").0, [["5"]]);
     folder.write("lakeward.toml", "[tables]\nsales = \"separate\"\n");

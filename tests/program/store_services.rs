@@ -8,10 +8,12 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use serde::Deserialize;
 
 use crate::REPOSITORY;
+use crate::index_stores::number;
 use crate::place::{Folder, Run, lakeward};
 
 /// What a test says that cannot run.
@@ -97,13 +99,14 @@ fn serves(service: &Service) {
     let lake = service.folder.at("lake");
     let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.start.address));
     let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
-    let (writers, rounds) = (4, 3);
+    let (writers, rounds) = (number("LAKEWARD_TEST_WRITERS", 4), number("LAKEWARD_TEST_ROUNDS", 3));
+    let started = Instant::now();
     std::thread::scope(|scope| {
         for writer in 0..writers {
             let lake = &lake;
             scope.spawn(move || {
                 for round in 0..rounds {
-                    let name = format!("w{writer}_{round}");
+                    let name = format!("w{writer:02}_{round:02}");
                     let hidden =
                         service.folder.write(&name, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n"));
                     fs::rename(hidden, lake.join(format!("{name}.csv"))).expect("a file");
@@ -113,9 +116,10 @@ fn serves(service: &Service) {
         }
     });
     let listed = service.succeeds("reader", &set, &["tables"]);
-    for table in (0..writers).flat_map(|writer| (0..rounds).map(move |round| format!("w{writer}_{round}"))) {
+    for table in (0..writers).flat_map(|writer| (0..rounds).map(move |round| format!("w{writer:02}_{round:02}"))) {
         assert!(listed.contains(&table), "{table}: {listed}");
     }
+    println!("{} tables by {writers} writers in {:.1} s", writers * rounds, started.elapsed().as_secs_f32());
     service.succeeds("reader", &set, &["verify"]);
     service.succeeds("b", &[], &["verify"]);
 }
