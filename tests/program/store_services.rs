@@ -13,6 +13,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use crate::REPOSITORY;
+use crate::fault_proxy::FaultProxy;
 use crate::index_stores::number;
 use crate::place::{Folder, Run, lakeward};
 
@@ -130,6 +131,28 @@ fn seaweedfs() {
     serves(&service);
     let refused = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong")], &["tables"]);
     assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
+}
+
+/// Every fifth request to a real server meets a fault: what passes is passed, and nothing is lost.
+#[test]
+fn seaweedfs_behind_faults() {
+    let Some(mut service) = Service::start("seaweedfs") else { return };
+    let endpoint = service.start.environment.get_mut("AWS_ENDPOINT_URL").expect("an endpoint");
+    let proxy = FaultProxy::before(endpoint, 5);
+    *endpoint = proxy.url();
+    service.succeeds("a", &[], &["index", "--fast"]);
+    for number in 0..6 {
+        service.folder.write(&format!("lake/more{number}.csv"), format!("town,visits\nOslo,{number}\nBern,1\n"));
+        let lake = service.folder.at("lake");
+        let set = [("LAKEWARD_LAKE", lake.to_str().expect("a path"))];
+        service.succeeds(["a", "b"][number % 2], &set, &["index", "--fast"]);
+    }
+    let listed = service.succeeds("c", &[], &["tables"]);
+    assert!((0..6).all(|number| listed.contains(&format!("more{number}"))), "{listed}");
+    service.succeeds("c", &[], &["verify"]);
+    let made = proxy.made();
+    println!("faults made: {made:?}");
+    assert!(made.iter().all(|count| *count > 0), "{made:?}");
 }
 
 #[test]

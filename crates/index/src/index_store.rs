@@ -304,11 +304,12 @@ impl IndexStore {
         if *is_probed {
             return Ok(());
         }
-        let name = format!("{PROBES}/{}", self.unique("probe"));
-        let create = || self.objects.create(&name, b"probe".to_vec());
-        let first = create().map_err(self.failed("write", &name))?;
-        let second = create().map_err(self.failed("write", &name))?;
-        let _ = self.objects.remove(std::slice::from_ref(&name));
+        let mut tried = self.try_condition();
+        for _ in 1..ATTEMPTS {
+            // A creation whose outcome is open tells nothing.
+            tried = tried.or_else(|_| self.try_condition());
+        }
+        let (first, second) = tried?;
         if !first || second {
             let reason = "the store ignores the condition `If-None-Match: *`, so two writers would overwrite each other's index; \
                           keep the index in a folder, or in a store that keeps to conditions";
@@ -316,6 +317,15 @@ impl IndexStore {
         }
         *is_probed = true;
         Ok(())
+    }
+
+    /// Whether an object of a new name was created, and then once more.
+    fn try_condition(&self) -> Result<(bool, bool)> {
+        let name = format!("{PROBES}/{}", self.unique("probe"));
+        let create = || self.objects.create(&name, b"probe".to_vec());
+        let created = create().and_then(|first| Ok((first, create()?)));
+        let _ = self.objects.remove(std::slice::from_ref(&name));
+        created.map_err(self.failed("write", &name))
     }
 
     /// Removes what was superseded more than a day ago; called by who has just committed. Returns the number of objects removed.
