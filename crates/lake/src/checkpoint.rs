@@ -8,7 +8,6 @@
 //! No sketch is kept of each file, which could be merged in any order: with up to all distinct values of their columns these would be as
 //! large as the files. What is kept is safe to delete, and a damaged one is not used.
 
-use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +27,8 @@ use lakeward_sketch::{Writing, stored};
 const VERSION: u32 = 1;
 /// Tables of fewer files are read again at once.
 const LEAST_FILES: usize = 16;
-/// What is kept of a table has at most so many bytes, packed, …
-const MOST_BYTES: u64 = 128 << 20;
-/// … and so many unpacked.
-const MOST_UNPACKED_BYTES: u64 = 1 << 30;
+/// Of a table that needs more bytes nothing is kept.
+const MOST_BYTES: u64 = 256 << 20;
 /// What is kept of a table on this machine has at most this share of its files' bytes, as it is read and written as a whole. In a store
 /// each file costs a request, so there it is always worth it.
 const MOST_SHARE: f64 = 0.5;
@@ -142,14 +139,11 @@ impl Checkpoints {
 
     fn get(&self, key: &str) -> Option<Checkpoint> {
         let bytes = self.files.get_bytes(key)?;
-        let (sum, packed) = bytes.split_first_chunk::<8>()?;
-        if checksum(packed) != *sum {
+        let (sum, kept) = bytes.split_first_chunk::<8>()?;
+        if checksum(kept) != *sum {
             return None;
         }
-        let mut unpacked = Vec::new();
-        let unpacker = zstd::Decoder::new(packed).ok()?;
-        unpacker.take(MOST_UNPACKED_BYTES).read_to_end(&mut unpacked).ok()?;
-        postcard::from_bytes(&unpacked).ok()
+        postcard::from_bytes(kept).ok()
     }
 
     /// Keeps `scan`, if that is worth it and it can be gone on from; returns what it comes to.
@@ -157,10 +151,10 @@ impl Checkpoints {
         let so_far = parts.so_far().filter(|_| storage::failure(&set.path).is_none());
         let Some(so_far) = so_far else { return scan.finish(parts) };
         let checkpoint = Checkpoint { files, so_far, scan };
-        if let Some(packed) = packed(&checkpoint)
-            && (storage::Address::is(&set.path) || packed.len() as f64 <= MOST_SHARE * set.read_bytes as f64)
+        if let Ok(kept) = postcard::to_allocvec(&checkpoint)
+            && (storage::Address::is(&set.path) || kept.len() as f64 <= MOST_SHARE * set.read_bytes as f64)
         {
-            self.files.put_bytes(key, &[checksum(&packed).as_slice(), &packed].concat());
+            self.files.put_bytes(key, &[checksum(&kept).as_slice(), &kept].concat());
         }
         checkpoint.scan.finish(parts)
     }
@@ -181,14 +175,8 @@ impl Checkpoint {
     }
 }
 
-fn packed(checkpoint: &Checkpoint) -> Option<Vec<u8>> {
-    let mut packer = zstd::Encoder::new(Vec::new(), 1).ok()?;
-    postcard::to_io(checkpoint, &mut packer).ok()?;
-    packer.finish().ok()
-}
-
-fn checksum(packed: &[u8]) -> [u8; 8] {
-    xxh3_64(packed).wrapping_add(u64::from(VERSION)).to_le_bytes()
+fn checksum(kept: &[u8]) -> [u8; 8] {
+    xxh3_64(kept).wrapping_add(u64::from(VERSION)).to_le_bytes()
 }
 
 /// What tells `part` from others and from a later state of it; 0 where it could change again without being told.

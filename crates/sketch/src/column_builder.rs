@@ -8,17 +8,15 @@
 //! included.
 
 use std::fmt::Write;
-use std::hash::{BuildHasherDefault, Hasher};
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::RawEntryMut;
 use serde::{Deserialize, Serialize};
 
 use super::column::{ColumnSketch, TOP_VALUES};
+use super::entries::{Entries, Entry, records};
 use super::normalise::{Kind, Normaliser, raw_hash, trimmed};
 use super::number_summary::{Moments, Points, summarise};
 use super::pattern::write_pattern;
-use super::stored;
 use super::writing::{Point, Writing};
 
 /// Bounds on what a builder keeps.
@@ -64,40 +62,13 @@ impl Cell {
     pub const MISSING: Self = Self { hash: 0, number: f64::NAN };
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-struct Entry {
-    hash: u64,
-    number: f64,
-    count: u32,
-    text: u32,
-    kind: Kind,
-}
-
-/// The keys are hashes already.
-#[derive(Default, Clone)]
-struct PassThrough(u64);
-
-impl Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
 /// Builds a [`ColumnSketch`] from cells in row order. One that was written down and read goes on as if it had not been.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ColumnSketchBuilder {
     limits: SketchLimits,
     normaliser: Normaliser,
-    #[serde(with = "stored::pairs")]
-    entries: HashMap<u64, Entry, BuildHasherDefault<PassThrough>>,
+    #[serde(with = "records")]
+    entries: Entries,
     bound: u64,
     rows: u64,
     kinds: [u64; Kind::COUNT],
@@ -125,7 +96,7 @@ impl ColumnSketchBuilder {
         Self {
             limits,
             normaliser: Normaliser::new(writing),
-            entries: HashMap::default(),
+            entries: Entries::default(),
             bound: u64::MAX,
             rows: 0,
             kinds: [0; Kind::COUNT],

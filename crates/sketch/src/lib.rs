@@ -7,6 +7,7 @@ pub mod approximate;
 pub mod column;
 mod column_builder;
 mod difference;
+mod entries;
 mod fold;
 mod integer_hash;
 pub mod minhash;
