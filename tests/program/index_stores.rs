@@ -168,7 +168,7 @@ fn race(place: &Place, writers: usize, rounds: usize) {
 }
 
 /// What a variable of the environment says, for a longer run than usual.
-fn number(name: &str, usual: usize) -> usize {
+pub fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
 

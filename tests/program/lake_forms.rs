@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
@@ -16,6 +17,7 @@ use lakeward_lake::source::{assign_ids, list_files};
 use lakeward_operate::{CellForm, Limits, texts};
 use serde_json::{Value, json};
 
+use crate::benchmark::bench;
 use crate::place::Folder;
 use crate::workbook_file::{Cell, xlsx};
 
@@ -33,16 +35,24 @@ const WITH_LAST_ROWS: [&str; 3] = ["deaths_wide_1950_2017", "gun_murders_2010", 
 const QUESTIONS: [&str; 5] =
     ["carbon dioxide in the air", "sunspots by year", "storms and their winds", "electricity by source", "states"];
 
-/// The tables of text in the sample lake, by folder and name.
-fn sample() -> BTreeMap<String, BTreeMap<String, Table>> {
-    let lake = Path::new(env!("CARGO_MANIFEST_DIR")).join("lake");
-    let mut folders: BTreeMap<String, BTreeMap<String, Table>> = BTreeMap::new();
-    let listing = list_files(&lake).expect("the sample lake");
+/// Tables by folder and name.
+type Folders = BTreeMap<String, BTreeMap<String, Table>>;
+
+/// The tables of text in the sample lake.
+fn sample() -> Folders {
+    let is_taken = |id: &str| FOLDERS.iter().any(|folder| id.starts_with(&format!("{folder}/")));
+    tables_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lake"), is_taken)
+}
+
+/// The tables of text in `lake` that are taken by their ids.
+fn tables_of(lake: &Path, is_taken: impl Fn(&str) -> bool) -> Folders {
+    let mut folders = Folders::new();
+    let listing = list_files(lake).expect("a lake");
     for (id, file) in assign_ids(&listing.files).into_iter().zip(&listing.files) {
-        if !FOLDERS.iter().any(|folder| id.as_str().starts_with(&format!("{folder}/"))) {
+        if !is_taken(id.as_str()) {
             continue;
         }
-        let mut reader = reader::open(file, &ReadOptions::default()).expect("a table");
+        let Ok(mut reader) = reader::open(file, &ReadOptions::default()) else { continue };
         if reader.is_typed() {
             continue;
         }
@@ -56,7 +66,7 @@ fn sample() -> BTreeMap<String, BTreeMap<String, Table>> {
             }));
         }
         rows.truncate(MOST_ROWS);
-        let (folder, name) = id.as_str().rsplit_once('/').expect("a folder");
+        let Some((folder, name)) = id.as_str().rsplit_once('/') else { continue };
         if WITH_LAST_ROWS.contains(&name) {
             rows.pop();
         }
@@ -212,28 +222,44 @@ fn as_delta(folder: &Path, tables: &BTreeMap<String, Table>) {
     }
 }
 
-/// The lake in one form, indexed.
-fn built(write: impl Fn(&Path, &BTreeMap<String, Table>)) -> (Folder, Lakeward) {
+/// The sample lake in one form, indexed.
+fn built(write: Form) -> (Folder, Lakeward) {
+    let (place, opened, problems) = built_of(&sample(), write);
+    assert!(problems.is_empty(), "{problems:?}");
+    (place, opened)
+}
+
+/// Writes the tables of a folder in a form.
+type Form = fn(&Path, &BTreeMap<String, Table>);
+
+/// These tables in one form, indexed; with what could not be used.
+fn built_of(folders: &Folders, write: Form) -> (Folder, Lakeward, Vec<String>) {
     let place = Folder::of(&[]);
     let lake = place.at("lake");
-    for (folder, tables) in sample() {
-        write(&lake.join(folder), &tables);
+    for (folder, tables) in folders {
+        write(&lake.join(folder), tables);
     }
     let (opened, stats) = crate::place::built(&lake);
-    assert!(stats.skipped.is_empty() && stats.problems.is_empty(), "{stats:?}");
-    (place, opened)
+    let skipped = stats.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason));
+    let problems = stats.problems.iter().map(|(path, reason)| format!("{path}: {reason}"));
+    (place, opened, skipped.chain(problems).collect())
 }
 
 /// All answers as JSON without what tells the forms apart: citations have the hash of a file.
 fn answers(lake: &Lakeward) -> Vec<Value> {
+    answers_to(lake, &QUESTIONS, 1)
+}
+
+/// The answers to `questions`, then profile, joins and unions of each `step`th table.
+fn answers_to(lake: &Lakeward, questions: &[&str], step: usize) -> Vec<Value> {
     let mut answers = Vec::new();
-    for question in QUESTIONS {
+    for question in questions {
         answers.push(serde_json::to_value(lake.search(question, 10).expect("answers")).expect("JSON"));
     }
     let tables: Vec<_> = lake.index().tables().collect();
     let mut ids: Vec<String> = tables.iter().map(|table| lake.index().id(*table).expect("an id").to_string()).collect();
     ids.sort();
-    for id in ids {
+    for id in ids.into_iter().step_by(step) {
         let entry = lake.index().table(lake.index().find(&id).expect("a table")).expect("an entry");
         answers.push(serde_json::json!({"id": id, "profile": entry.profile}));
         let table = lake.query_table(&id).expect("a table");
@@ -293,6 +319,85 @@ fn delta_tables_answer_as_plain_files_do() {
     }
 }
 
+/// FiveThirtyEight's 489 files in every form, beside text, and Delta beside plain Parquet: how many answers are the same, and which are not.
+#[test]
+fn fivethirtyeight_answers_alike_in_every_form() {
+    const QUESTIONS: [&str; 12] = [
+        "airline safety",
+        "alcohol by country",
+        "approval of the president",
+        "bad drivers by state",
+        "baby names",
+        "soccer predictions",
+        "women in film",
+        "college majors and earnings",
+        "police killings",
+        "weather history",
+        "candy ranking",
+        "mayors' polls",
+    ];
+    const STEP: usize = 6;
+    let Some(scale) = bench("scale") else { return };
+    let unpacked = Folder::of(&[]);
+    let mut tar =
+        Command::new("tar").args(["-xf", "-"]).current_dir(unpacked.path()).stdin(Stdio::piped()).spawn().expect("tar");
+    let mut input = tar.stdin.take().expect("its input");
+    zstd::stream::copy_decode(fs::File::open(scale.join("fivethirtyeight.tar.zst")).expect("a file"), &mut input)
+        .expect("an archive");
+    drop(input);
+    assert!(tar.wait().expect("tar").success());
+    let folders = tables_of(unpacked.path(), |_| true);
+    let of = |write: Form| {
+        let (_place, lake, problems) = built_of(&folders, write);
+        (answers_to(&lake, &QUESTIONS, STEP), lake.index().tables().count(), problems)
+    };
+    let (text, tables, problems) = of(as_text);
+    assert!(tables > 450 && problems.is_empty(), "{tables} {problems:?}");
+    let plain = of(as_parquet);
+    let forms: [(&str, Form, &[Value]); 4] = [
+        ("database", as_database, &text),
+        ("workbook", as_workbook, &text),
+        ("parts", as_parts, &text),
+        ("delta", as_delta, &plain.0),
+    ];
+    for (form, write, expected) in forms {
+        let (found, count, problems) = of(write);
+        let mut same: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (at, expected) in expected.iter().enumerate() {
+            let kind = at.checked_sub(QUESTIONS.len()).map_or("searches", |at| ["profiles", "joins", "unions"][at % 3]);
+            let counted = same.entry(kind).or_default();
+            counted.1 += 1;
+            match found.get(at) {
+                Some(found) if found == expected => counted.0 += 1,
+                found => println!("{form}, {kind} {at}: {}", difference(expected, found.unwrap_or(&Value::Null))),
+            }
+        }
+        println!("{form}: {count} of {tables} tables, the same: {same:?}; {problems:?}");
+        let shares = same.values().map(|(same, all)| *same as f64 / *all as f64);
+        assert!(count == tables && shares.fold(1.0, f64::min) >= 0.9, "{form}: {same:?}");
+    }
+}
+
+/// Where two documents differ first, with both values there.
+fn difference(one: &Value, other: &Value) -> String {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let differing = one.iter().find(|(key, value)| other.get(*key) != Some(value));
+            differing.map_or("more fields".into(), |(key, value)| {
+                format!("{key}.{}", difference(value, other.get(key).unwrap_or(&Value::Null)))
+            })
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let differing = one.iter().zip(other).position(|(one, other)| one != other);
+            match differing {
+                Some(at) => format!("{at}.{}", difference(&one[at], &other[at])),
+                None => format!("{} and {} items", one.len(), other.len()),
+            }
+        }
+        _ => format!("{one} ≠ {other}").chars().take(300).collect(),
+    }
+}
+
 /// The rows of a query as text, with what was missing of the files.
 fn asked(lake: &Lakeward, sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let context = lake.context(Limits::default()).expect("a context");
@@ -332,6 +437,20 @@ fn declared_keys_are_the_first_joins_and_say_so() {
     assert!(!found.is_empty() && found.iter().all(|answer| !answer.declared), "{found:?}");
 }
 
+/// Files of single years have the same columns and are tables of their own: each is offered the others as what can be put below it.
+#[test]
+fn yearly_files_are_tables_and_offered_as_a_union() {
+    let lake = crate::place::sample();
+    for (table, others) in [
+        ("climate/daily/seattle_2012", &["climate/daily/seattle_2013", "climate/daily/seattle_2014"][..]),
+        ("transport/birdstrikes/strikes_2000", &["transport/birdstrikes/strikes_2001"]),
+    ] {
+        let found = lake.union(&lake.query_table(table).expect("a table"), 5).expect("answers");
+        let first: Vec<&str> = found.iter().take(others.len()).map(|answer| &answer.table[..]).collect();
+        assert!(others.iter().all(|other| first.contains(other)), "{table}: {first:?}");
+    }
+}
+
 #[test]
 fn a_query_reads_the_partitions_that_it_needs() {
     let folder = Folder::of(&[]);
@@ -350,7 +469,7 @@ fn a_query_reads_the_partitions_that_it_needs() {
     assert!(rows == [["52"]] && notes.is_empty(), "{rows:?} {notes:?}");
     let (rows, notes) = asked(&lake, "SELECT count(*) FROM sales WHERE town = 'Aby'");
     assert!(rows == [["3"]] && notes.iter().any(|note| note.contains("year=2019/part-0.csv")), "{rows:?} {notes:?}");
-    // An update reads the table again when a part comes; a lake's settings make tables of the parts.
+    // A lake's settings make tables of the parts.
     write(2024, "town,amount\nCis,7\n");
     assert_eq!(asked(&folder.lake(), "SELECT count(*) FROM sales WHERE year > 2020").0, [["5"]]);
     folder.write("lakeward.toml", "[tables]\nsales = \"separate\"\n");

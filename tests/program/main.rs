@@ -1,5 +1,6 @@
 //! The program and the library as their users meet them: commands, conversations, SQL, files that last.
 
+mod added_parts;
 mod ask;
 #[path = "../../crates/eval/tests/eval/benchmark.rs"]
 mod benchmark;
@@ -21,6 +22,7 @@ mod eval;
 mod eval_variants;
 mod examples;
 mod extraction;
+mod fault_proxy;
 mod foreign_session;
 mod functions;
 mod fuzz;

@@ -8,10 +8,13 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use serde::Deserialize;
 
 use crate::REPOSITORY;
+use crate::fault_proxy::FaultProxy;
+use crate::index_stores::number;
 use crate::place::{Folder, Run, lakeward};
 
 /// What a test says that cannot run.
@@ -97,13 +100,14 @@ fn serves(service: &Service) {
     let lake = service.folder.at("lake");
     let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.start.address));
     let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
-    let (writers, rounds) = (4, 3);
+    let (writers, rounds) = (number("LAKEWARD_TEST_WRITERS", 4), number("LAKEWARD_TEST_ROUNDS", 3));
+    let started = Instant::now();
     std::thread::scope(|scope| {
         for writer in 0..writers {
             let lake = &lake;
             scope.spawn(move || {
                 for round in 0..rounds {
-                    let name = format!("w{writer}_{round}");
+                    let name = format!("w{writer:02}_{round:02}");
                     let hidden =
                         service.folder.write(&name, format!("town,visits_{name}\nOslo,{round}\nBern,{writer}\n"));
                     fs::rename(hidden, lake.join(format!("{name}.csv"))).expect("a file");
@@ -113,9 +117,10 @@ fn serves(service: &Service) {
         }
     });
     let listed = service.succeeds("reader", &set, &["tables"]);
-    for table in (0..writers).flat_map(|writer| (0..rounds).map(move |round| format!("w{writer}_{round}"))) {
+    for table in (0..writers).flat_map(|writer| (0..rounds).map(move |round| format!("w{writer:02}_{round:02}"))) {
         assert!(listed.contains(&table), "{table}: {listed}");
     }
+    println!("{} tables by {writers} writers in {:.1} s", writers * rounds, started.elapsed().as_secs_f32());
     service.succeeds("reader", &set, &["verify"]);
     service.succeeds("b", &[], &["verify"]);
 }
@@ -126,6 +131,28 @@ fn seaweedfs() {
     serves(&service);
     let refused = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong")], &["tables"]);
     assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
+}
+
+/// Every fifth request to a real server meets a fault: what passes is passed, and nothing is lost.
+#[test]
+fn seaweedfs_behind_faults() {
+    let Some(mut service) = Service::start("seaweedfs") else { return };
+    let endpoint = service.start.environment.get_mut("AWS_ENDPOINT_URL").expect("an endpoint");
+    let proxy = FaultProxy::before(endpoint, 5);
+    *endpoint = proxy.url();
+    service.succeeds("a", &[], &["index", "--fast"]);
+    for number in 0..6 {
+        service.folder.write(&format!("lake/more{number}.csv"), format!("town,visits\nOslo,{number}\nBern,1\n"));
+        let lake = service.folder.at("lake");
+        let set = [("LAKEWARD_LAKE", lake.to_str().expect("a path"))];
+        service.succeeds(["a", "b"][number % 2], &set, &["index", "--fast"]);
+    }
+    let listed = service.succeeds("c", &[], &["tables"]);
+    assert!((0..6).all(|number| listed.contains(&format!("more{number}"))), "{listed}");
+    service.succeeds("c", &[], &["verify"]);
+    let made = proxy.made();
+    println!("faults made: {made:?}");
+    assert!(made.iter().all(|count| *count > 0), "{made:?}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::cell_setting::CellSetting;
+use lakeward_lake::checkpoint::Checkpoints;
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::RecordFlaw;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
@@ -40,7 +41,7 @@ mod survey;
 
 pub(super) use commit::Commits;
 use commit::Work;
-use reading::{FileResult, read_dataset};
+use reading::{FileResult, ReadWith, read_dataset};
 pub use step::BuildStep;
 use survey::Survey;
 
@@ -53,6 +54,9 @@ const SEGMENT_VALUES: usize = 16 << 20;
 /// … or after this many tables, since tables may have few values or none (catalogue records). Bounds the writer's memory to about 3 KB per
 /// table.
 const SEGMENT_TABLES: usize = 128 << 10;
+
+/// The folder, in that of an index, of what is kept of tables in many files; see [`lakeward_lake::checkpoint`].
+const CHECKPOINTS: &str = "cache/checkpoints";
 
 /// Whether a segment of so many values and tables is closed.
 fn is_full(values: usize, tables: usize) -> bool {
@@ -179,6 +183,10 @@ pub fn build(
     let _lock = FileLock::acquire(folder)?;
     let commits = Commits { folder, store: IndexStore::of(folder), are_only_merged: false, monitor };
     embedder.retry();
+    if options.rebuild {
+        // What cannot be removed is compared with the files before it is used.
+        let _ = fs::remove_dir_all(folder.join(CHECKPOINTS));
+    }
     let mut outcome = Outcome::default();
     for _ in 0..commit::ATTEMPTS {
         // Every attempt looks at the manifest first and at the lake then: whatever another writer has found there is still there, or gone.
@@ -398,7 +406,13 @@ fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outcome: &mut Ou
     let bytes = reads.iter().map(|read| read.read_bytes()).sum();
     monitor.begin("reading", Total::Files { files: reads.len() as u64, bytes });
     let lake_name = manifest.lake.as_str();
-    let options = ReadOptions { max_rows: sample_rows, ..ReadOptions::default() };
+    let with = ReadWith {
+        options: ReadOptions { max_rows: sample_rows, ..ReadOptions::default() },
+        lake_name,
+        embedder,
+        // Who reads a shard has nothing of an earlier build.
+        checkpoints: (!commits.are_only_merged).then(|| Checkpoints::new(&commits.folder.join(CHECKPOINTS))),
+    };
     // Those that an earlier attempt has written keep their names.
     let first = outcome.work.segments.len();
     let segments = std::thread::scope(|scope| {
@@ -410,8 +424,7 @@ fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outcome: &mut Ou
             if monitor.is_stopped() || embedder.failure().is_some() {
                 break;
             }
-            let results: Vec<FileResult> =
-                chunk.par_iter().map(|read| read_dataset(read, &options, lake_name, embedder, monitor)).collect();
+            let results: Vec<FileResult> = chunk.par_iter().map(|read| read_dataset(read, &with, monitor)).collect();
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
@@ -433,7 +446,7 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
     match result {
         Ok(draft) => {
             outcome.rows += draft.rows;
-            outcome.read_bytes += read.read_bytes();
+            outcome.read_bytes += read.read_bytes().saturating_sub(draft.unread_bytes);
             outcome.contents.insert(read.id.clone(), *draft.hash.as_bytes());
             let report = &draft.report;
             outcome.sampled += u64::from(report.sample.is_some());

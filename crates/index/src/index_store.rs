@@ -15,9 +15,10 @@
 //! the next number. A failure that leaves open whether the object was written is settled by reading it. All of it needs a store
 //! that keeps to conditions, so the first commit of a process tries that and refuses a store that does not.
 //!
-//! **Removal cannot race a writer or a reader**: a manifest goes once the one after it is a day old, an object once it is a day old and no manifest
-//! that is left names it, by the store's clock. A writer writes all its objects anew just before it commits, and takes others only from the
-//! newest manifest; so only one that needs more than a day between these two could lose an object.
+//! **Removal cannot race a writer, however slow**: an object goes once it is a day older than the newest manifest that the remover has listed, and
+//! no manifest that is left names it. A writer looks at the newest manifest, then writes all objects that it does not name, so they are
+//! younger than it; then it creates the next one. Whoever removes by a newer manifest has found that one committed, so the writer
+//! loses, and writes its objects anew. A reader has a day: a manifest goes once the one after it is a day old.
 //!
 //! The idea of numbered manifests that are created and never replaced is from Delta Lake and Lance.
 
@@ -303,11 +304,12 @@ impl IndexStore {
         if *is_probed {
             return Ok(());
         }
-        let name = format!("{PROBES}/{}", self.unique("probe"));
-        let create = || self.objects.create(&name, b"probe".to_vec());
-        let first = create().map_err(self.failed("write", &name))?;
-        let second = create().map_err(self.failed("write", &name))?;
-        let _ = self.objects.remove(std::slice::from_ref(&name));
+        let mut tried = self.try_condition();
+        for _ in 1..ATTEMPTS {
+            // A creation whose outcome is open tells nothing.
+            tried = tried.or_else(|_| self.try_condition());
+        }
+        let (first, second) = tried?;
         if !first || second {
             let reason = "the store ignores the condition `If-None-Match: *`, so two writers would overwrite each other's index; \
                           keep the index in a folder, or in a store that keeps to conditions";
@@ -315,6 +317,15 @@ impl IndexStore {
         }
         *is_probed = true;
         Ok(())
+    }
+
+    /// Whether an object of a new name was created, and then once more.
+    fn try_condition(&self) -> Result<(bool, bool)> {
+        let name = format!("{PROBES}/{}", self.unique("probe"));
+        let create = || self.objects.create(&name, b"probe".to_vec());
+        let created = create().and_then(|first| Ok((first, create()?)));
+        let _ = self.objects.remove(std::slice::from_ref(&name));
+        created.map_err(self.failed("write", &name))
     }
 
     /// Removes what was superseded more than a day ago; called by who has just committed. Returns the number of objects removed.

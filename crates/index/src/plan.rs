@@ -1,13 +1,12 @@
 //! Plans an update by comparing the files of the lake with the tables of the index.
 //!
 //! A file counts as unchanged if its size and modification time are those of its stamp. The time is only a hint: if it differs and the size
-//! does not, the content is hashed, and if that is equal, only the stamp is renewed. A stamp without a time (see [`settled_time`]) is
+//! does not, the content is hashed, and if that is equal, only the stamp is renewed. A stamp without a time (see [`source::settled_time`]) is
 //! always hashed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,10 +18,6 @@ use lakeward_core::error::Result;
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use lakeward_lake::source::{self, LakeFile, Origin, TableId};
-
-/// Modification times closer than this to the time of reading are not trusted: file system clocks tick, some every 10 ms, and a file written
-/// twice within one tick keeps its time.
-const TICK_NS: u64 = 100_000_000;
 
 /// A table or record to be read.
 pub(super) struct Read<'a> {
@@ -247,7 +242,7 @@ impl<'a> Plan<'a> {
         let looked: Vec<(Read<'a>, IndexedTable, bool, u64)> = touched
             .into_par_iter()
             .map(|(read, file, table)| {
-                let modified_ns = settled_time(file);
+                let modified_ns = source::settled_time(file.modified_ns);
                 let content = source::content_hash(&file.path);
                 let same = content.is_ok_and(|content| *content.as_bytes() == table.stamp.content);
                 (read, table, same, modified_ns)
@@ -313,14 +308,6 @@ impl<'a> Plan<'a> {
         }
         manifest.segments.retain(|segment| segment.removed.len() < segment.tables as usize);
     }
-}
-
-/// The modification time to store for `file`, which is about to be read: 0 if the file could change again without a new time, so that the
-/// next update checks the content. (Git calls such files racy.)
-pub(super) fn settled_time(file: &LakeFile) -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos());
-    let now = u64::try_from(now).unwrap_or(u64::MAX);
-    if file.modified_ns.saturating_add(TICK_NS) >= now { 0 } else { file.modified_ns }
 }
 
 fn hash_of(read_with: &impl Serialize) -> u64 {

@@ -21,6 +21,8 @@ pub struct TableDraft {
     pub hash: ContentHash,
     /// Rows read.
     pub rows: u64,
+    /// Bytes of its files that did not have to be read.
+    pub(super) unread_bytes: u64,
     /// The report of reading; empty for a record.
     pub report: ReadReport,
     /// What was set for it and cannot be followed.
@@ -53,6 +55,7 @@ impl TableDraft {
             columns.push(0, place as u32, profile, sketch, sampled);
         }
         let structures = Drafts::of(&TableContent { dataset, stamp, sketches, samples, embedder })?;
-        Ok(TableDraft { hash: *dataset.content(), rows, report, problems: Vec::new(), columns, structures })
+        let (hash, problems) = (*dataset.content(), Vec::new());
+        Ok(TableDraft { hash, rows, unread_bytes: 0, report, problems, columns, structures })
     }
 }

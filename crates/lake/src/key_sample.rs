@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell_hashes::CellHasher;
@@ -16,10 +17,10 @@ use super::profile::{ColumnProfile, TableProfile};
 use super::reader::{self, ReadOptions};
 use super::semantic::LogicalType;
 use lakeward_core::error::{Error, Result};
-use lakeward_sketch::Cell;
+use lakeward_sketch::{Cell, stored};
 
 /// How the cells of one key become one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// Numbers and dates: their mean.
     Number,
@@ -39,7 +40,7 @@ impl Measure {
 }
 
 /// A column whose values are sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueColumn {
     /// Its place in the table.
     pub place: usize,
@@ -48,7 +49,7 @@ pub struct ValueColumn {
 }
 
 /// What a column has for one key.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Aggregate {
     sum: f64,
     label: u64,
@@ -57,13 +58,14 @@ struct Aggregate {
 }
 
 /// A sample of the keys of a table with the aggregated values of its columns.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeySample {
     /// Places of the one or two key columns.
     pub key: Vec<usize>,
     /// The value columns.
     pub values: Vec<ValueColumn>,
     limit: usize,
+    #[serde(with = "stored::pairs")]
     slots: HashMap<u64, u32>,
     /// The hashes kept, greatest first; only filled once the limit is reached.
     greatest: BinaryHeap<u64>,

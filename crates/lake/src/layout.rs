@@ -43,7 +43,8 @@ pub type Choices = BTreeMap<String, Choice>;
 pub struct FileSet {
     /// The folder or pattern.
     pub path: PathBuf,
-    /// By path; at least one, but for a table whose log names none.
+    /// In the order of their paths, where numbers count by value (month 10 comes after month 9), or in that of the log; at least one, but for a
+    /// table whose log names none.
     pub parts: Vec<Part>,
     /// How the cells of all of them are stored.
     pub format: Format,
@@ -70,6 +71,10 @@ pub struct Part {
     pub values: Vec<Option<String>>,
     /// Its place among the files that the table's log names, where it has one.
     pub(crate) live: Option<usize>,
+    /// Its size, in bytes.
+    pub(crate) bytes: u64,
+    /// See [`storage::Metadata::changed_ns`]; 0 where a log names it.
+    pub(crate) changed_ns: u64,
 }
 
 impl FileSet {
@@ -103,6 +108,8 @@ impl FileSet {
                 path: file.path.clone().unwrap_or_else(|_| PathBuf::from(&file.name)),
                 values: file.values.clone(),
                 live: Some(at),
+                bytes: file.bytes,
+                changed_ns: 0,
             };
             FileSet {
                 path: folder.to_path_buf(),
@@ -178,9 +185,17 @@ const NUMBERED: &str = "numbered part files";
 /// Why files are one table that no rule finds.
 const SET: &str = "its path names several files";
 
+/// A file with the keys and values in its path.
+struct FoundFile {
+    path: PathBuf,
+    values: Vec<(String, String)>,
+    bytes: u64,
+    changed_ns: u64,
+}
+
 /// The files below some paths.
 struct Found {
-    files: Vec<(PathBuf, Vec<(String, String)>)>,
+    files: Vec<FoundFile>,
     modified_ns: u64,
     read_bytes: u64,
 }
@@ -206,28 +221,28 @@ impl Found {
                 let folders = path.parent().and_then(|parent| parent.strip_prefix(base).ok()).unwrap_or(Path::new(""));
                 let names = folders.components().map(|part| part.as_os_str().to_string_lossy());
                 let values = names.filter_map(|name| key_value(&name)).collect();
-                found.files.push((path, values));
+                found.files.push(FoundFile { path, values, bytes: meta.len(), changed_ns: meta.changed_ns() });
             }
         }
-        found.files.sort();
+        found.files.sort_by_cached_key(|file| (by_numbers(&file.path), file.path.clone()));
         found
     }
 
     fn set(self, path: &Path, reason: String) -> Option<FileSet> {
-        let (format, compression) = classify(&self.files.first()?.0)?;
-        if self.files.iter().any(|(file, _)| classify(file).is_none_or(|(other, _)| other != format)) {
+        let (format, compression) = classify(&self.files.first()?.path)?;
+        if self.files.iter().any(|file| classify(&file.path).is_none_or(|(other, _)| other != format)) {
             return None;
         }
         let mut keys: Vec<String> = Vec::new();
-        for (key, _) in self.files.iter().flat_map(|(_, values)| values) {
+        for (key, _) in self.files.iter().flat_map(|file| &file.values) {
             if !keys.contains(key) {
                 keys.push(key.clone());
             }
         }
-        let part = |(path, values): (PathBuf, Vec<(String, String)>)| {
+        let part = |FoundFile { path, values, bytes, changed_ns }: FoundFile| {
             let value = |key: &String| values.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone());
             let values = keys.iter().map(|key| value(key).filter(|value| value != HIVE_NULL)).collect();
-            Part { path, values, live: None }
+            Part { path, values, live: None, bytes, changed_ns }
         };
         let parts = self.files.into_iter().map(part).collect();
         let (path, modified_ns, read_bytes) = (path.to_path_buf(), self.modified_ns, self.read_bytes);
@@ -239,7 +254,7 @@ impl Found {
     fn dated(mut self, base: &Path) -> Option<FileSet> {
         const LEVELS: [&str; 4] = ["year", "month", "day", "hour"];
         let mut folders: BTreeMap<PathBuf, (usize, bool)> = BTreeMap::new();
-        for (path, values) in &mut self.files {
+        for FoundFile { path, values, .. } in &mut self.files {
             let folder = path.parent()?;
             let inside = folders.entry(folder.to_path_buf()).or_insert((0, true));
             *inside = (inside.0 + 1, inside.1 && path.file_name().is_some_and(|name| is_part(&name.to_string_lossy())));
@@ -253,6 +268,29 @@ impl Found {
         let is_one = folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
         if is_one { self.set(base, "folders of years and months".into()) } else { None }
     }
+}
+
+/// A text that sorts as `path` does where numbers count by value: before each are its digits, counted.
+fn by_numbers(path: &Path) -> String {
+    let mut key = String::new();
+    for part in path.components() {
+        let part = part.as_os_str().to_string_lossy();
+        let mut rest = part.as_ref();
+        while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+            let (before, number) = rest.split_at(at);
+            let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+            let digits = number[..end].trim_start_matches('0');
+            key.push_str(before);
+            // A number stays among the digits, before letters.
+            key.push('0');
+            key.extend(char::from_u32(digits.len() as u32 + 1));
+            key.push_str(digits);
+            rest = &number[end..];
+        }
+        key.push_str(rest);
+        key.push('\0');
+    }
+    key
 }
 
 /// The entries of a folder whose names are not those of hidden or side files, sorted.
@@ -339,6 +377,15 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_paths_count_by_value() {
+        let ordered = ["m=1/part-2.csv", "m=1/part-10.csv", "m=02/part-1.csv", "m=9/a.csv", "m=10/a.csv", "m=x", "n"];
+        let mut sorted = ordered.map(Path::new);
+        sorted.reverse();
+        sorted.sort_by_cached_key(|path| by_numbers(path));
+        assert_eq!(sorted, ordered.map(Path::new));
+    }
 
     #[test]
     fn patterns() {

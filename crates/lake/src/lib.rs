@@ -6,6 +6,7 @@
 
 pub mod cell_hashes;
 pub mod cell_setting;
+pub mod checkpoint;
 pub mod composite_key;
 pub mod dataset;
 pub mod grain;

@@ -11,6 +11,7 @@ use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray,
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::cell_setting::kept_words;
 use super::join_keys;
@@ -19,7 +20,7 @@ use super::profile;
 use super::reader::{ReadReport, TableReader};
 use lakeward_core::error::{Error, Result};
 use lakeward_sketch::temporal::DateOrder;
-use lakeward_sketch::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits, Writing};
+use lakeward_sketch::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits, Writing, stored};
 
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
 const TABLE_VALUES: usize = 3 << 20;
@@ -50,6 +51,8 @@ pub struct Scan {
     /// Whether the samples were taken before it was known how one of their columns writes its values, and must be
     /// [read](super::key_sample::read) again.
     pub samples_outdated: bool,
+    /// Bytes of its files that were not read, as they are what they were before; see [`super::checkpoint`].
+    pub unread_bytes: u64,
 }
 
 /// Reads `reader` to its end. A long table is read by one thread while the others sketch the columns of earlier batches; the
@@ -58,63 +61,18 @@ pub struct Scan {
 /// # Errors
 /// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
-    scan_as(reader, None, |_| Writing::default())
+    let mut scan = TableScan::new(reader, None, |_| Writing::default());
+    scan.read(reader)?;
+    Ok(scan.finish(reader))
 }
 
-/// [`scan`] with what is `known` of how the column of each name writes its values, and with samples of at most `sample_keys` keys each.
-///
-/// # Errors
-/// As [`scan`].
-pub fn scan_as(
-    reader: &mut dyn TableReader,
-    sample_keys: Option<usize>,
-    known: impl Fn(&str) -> Writing,
-) -> Result<Scan> {
-    let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
-    let typed = reader.is_typed();
-    let writings = names.iter().map(|name| Writing { typed, ..known(name) }).collect();
-    let mut columns = Columns::new(&names, writings, sample_keys);
-    let mut batches = 0;
-    while let Some(batch) = reader.next_batch()? {
-        columns.push(&batch)?;
-        batches += 1;
-        if batches == FIRST_BATCHES && rayon::current_num_threads() > 1 {
-            read_ahead(reader, &mut columns)?;
-            break;
-        }
-    }
-    let begun: Vec<Writing> = columns.builders.iter().map(|builder| builder.writing().clone()).collect();
-    let (sketches, samples) = columns.finish();
-    let is_read_otherwise = |place: usize| sketches[place].writing != begun[place];
-    let samples_outdated = samples.iter().any(|sample| sample.places().any(is_read_otherwise));
-    Ok(Scan { names, sketches, report: reader.report().clone(), samples, samples_outdated })
-}
-
-/// Reads the rest of a long table on another thread.
-fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()> {
-    thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(BATCHES_AHEAD);
-        let reading = scope.spawn(move || -> Result<()> {
-            while let Some(batch) = reader.next_batch()? {
-                if sender.send(batch).is_err() {
-                    // Sketching has failed; its error is returned below.
-                    break;
-                }
-            }
-            Ok(())
-        });
-        // Ends with the last batch, or at the first error; then the receiver is dropped, and reading stops.
-        let sketched = receiver.into_iter().try_for_each(|batch| columns.push(&batch));
-        let read = reading.join().map_err(|_| Error::Internal("the reader of a table panicked".into()))?;
-        sketched.and(read)
-    })
-}
-
-/// The sketch builders of a table's columns.
-struct Columns<'a> {
+/// The sketches of a table that is being read. One that was written down and read goes on with further rows as if it had not been.
+#[derive(Serialize, Deserialize)]
+pub struct TableScan {
     limits: SketchLimits,
-    names: &'a [String],
-    /// What is known of how each writes its values.
+    names: Vec<String>,
+    /// What is known of how each column writes its values.
+    #[serde(with = "stored::as_json")]
     writings: Vec<Writing>,
     /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
@@ -122,6 +80,7 @@ struct Columns<'a> {
 }
 
 /// The samples of a table's keys.
+#[derive(Serialize, Deserialize)]
 enum Samples {
     /// Not wanted, or the table has no keys.
     None,
@@ -141,15 +100,84 @@ impl Samples {
     }
 }
 
-impl<'a> Columns<'a> {
-    fn new(names: &'a [String], writings: Vec<Writing>, sample_keys: Option<usize>) -> Self {
+/// How the columns of `reader` write their values, as far as is `known` by their names.
+fn writings(reader: &dyn TableReader, known: impl Fn(&str) -> Writing) -> Vec<Writing> {
+    let typed = reader.is_typed();
+    reader.columns().iter().map(|column| Writing { typed, ..known(&column.name) }).collect()
+}
+
+impl TableScan {
+    /// Begins the table of `reader` with what is `known` of how the column of each name writes its values, and with samples of at most
+    /// `sample_keys` keys each.
+    pub fn new(reader: &dyn TableReader, sample_keys: Option<usize>, known: impl Fn(&str) -> Writing) -> Self {
+        let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
         let mut limits = SketchLimits::default();
         limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / names.len().max(1)).max(256);
         let samples = match sample_keys {
             Some(keys) => Samples::Open(keys, vec![Vec::new(); names.len()]),
             None => Samples::None,
         };
-        Self { limits, names, writings, builders: Vec::new(), samples }
+        Self { limits, names, writings: writings(reader, known), builders: Vec::new(), samples }
+    }
+
+    /// Whether it was begun for a table with the columns of `reader` and with the same that is `known` of them.
+    pub(crate) fn fits(&self, reader: &dyn TableReader, known: impl Fn(&str) -> Writing) -> bool {
+        let names = reader.columns().iter().map(|column| &column.name);
+        names.eq(&self.names)
+            && self.writings == writings(reader, known)
+            && (self.builders.is_empty() || self.builders.len() == self.names.len())
+    }
+
+    /// Reads the rest of `reader`.
+    ///
+    /// # Errors
+    /// Its fatal errors.
+    pub fn read(&mut self, reader: &mut dyn TableReader) -> Result<()> {
+        let mut batches = 0;
+        while let Some(batch) = reader.next_batch()? {
+            self.push(&batch)?;
+            batches += 1;
+            if batches == FIRST_BATCHES && rayon::current_num_threads() > 1 {
+                return self.read_ahead(reader);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rest of a long table on another thread.
+    fn read_ahead(&mut self, reader: &mut dyn TableReader) -> Result<()> {
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel(BATCHES_AHEAD);
+            let reading = scope.spawn(move || -> Result<()> {
+                while let Some(batch) = reader.next_batch()? {
+                    if sender.send(batch).is_err() {
+                        // Sketching has failed; its error is returned below.
+                        break;
+                    }
+                }
+                Ok(())
+            });
+            // Ends with the last batch, or at the first error; then the receiver is dropped, and reading stops.
+            let sketched = receiver.into_iter().try_for_each(|batch| self.push(&batch));
+            let read = reading.join().map_err(|_| Error::Internal("the reader of a table panicked".into()))?;
+            sketched.and(read)
+        })
+    }
+
+    /// What all rows read are summed up as, with the report of the `reader` that they are from.
+    pub fn finish(mut self, reader: &dyn TableReader) -> Scan {
+        let begun: Vec<Writing> = self.builders.iter().map(|builder| builder.writing().clone()).collect();
+        let (sketches, samples) = self.summed_up();
+        let is_read_otherwise = |place: usize| sketches[place].writing != begun[place];
+        let samples_outdated = samples.iter().any(|sample| sample.places().any(is_read_otherwise));
+        Scan {
+            names: self.names,
+            sketches,
+            report: reader.report().clone(),
+            samples,
+            samples_outdated,
+            unread_bytes: 0,
+        }
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -200,7 +228,7 @@ impl<'a> Columns<'a> {
     /// Chooses the keys by what is known of the columns.
     fn choose_keys(&mut self, sketches: &[ColumnSketch]) {
         let Samples::Open(limit, cells) = std::mem::replace(&mut self.samples, Samples::None) else { return };
-        let columns = profile::columns(self.names, sketches);
+        let columns = profile::columns(&self.names, sketches);
         let (keys, values) = (join_keys::keys(&columns), join_keys::values(&columns));
         let of_key = |key: Vec<usize>| {
             let others = values.iter().filter(|value| !key.contains(&value.place)).copied().collect();
@@ -225,10 +253,10 @@ impl<'a> Columns<'a> {
         cells.iter_mut().for_each(Vec::clear);
     }
 
-    fn finish(mut self) -> (Vec<ColumnSketch>, Vec<KeySample>) {
+    fn summed_up(&mut self) -> (Vec<ColumnSketch>, Vec<KeySample>) {
         if self.builders.is_empty() {
             let empty = |writing| finish(ColumnSketchBuilder::new(self.limits, writing));
-            return (self.writings.into_iter().map(empty).collect(), Vec::new());
+            return (self.writings.drain(..).map(empty).collect(), Vec::new());
         }
         let builders = std::mem::take(&mut self.builders);
         let held: usize = builders.iter().map(ColumnSketchBuilder::held_values).sum();
@@ -239,7 +267,7 @@ impl<'a> Columns<'a> {
         };
         self.choose_keys(&sketches);
         self.add_to_samples();
-        let samples = match self.samples {
+        let samples = match std::mem::replace(&mut self.samples, Samples::None) {
             Samples::Chosen(samples, ..) => samples,
             _ => Vec::new(),
         };

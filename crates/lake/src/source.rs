@@ -10,7 +10,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -649,6 +649,18 @@ impl TryFrom<String> for ContentHash {
     }
 }
 
+/// Modification times closer than this to the time of reading are not trusted: file system clocks tick, some every 10 ms, and a file written
+/// twice within one tick keeps its time.
+const TICK_NS: u64 = 100_000_000;
+
+/// The modification time to store for a file that is about to be read: 0 if the file could change again without a new time, so that the
+/// next update checks the content. (Git calls such files racy.)
+pub fn settled_time(modified_ns: u64) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos());
+    let now = u64::try_from(now).unwrap_or(u64::MAX);
+    if modified_ns.saturating_add(TICK_NS) >= now { 0 } else { modified_ns }
+}
+
 /// Hash of the file's bytes, read in 1 MB pieces; of a table in a file, of its columns and cells. Of a file in a store that is too large to be
 /// kept, of what the store says of it.
 pub fn content_hash(path: &Path) -> Result<ContentHash> {
@@ -686,13 +698,17 @@ fn parts_hash(path: &Path, hash_of: impl Fn(&Path) -> Result<ContentHash>) -> Re
     if let Some(snapshot) = &set.snapshot {
         return Ok(snapshot.content);
     }
+    Ok(hash_of_parts(&set, set.parts.iter().map(|part| hash_of(&part.path).ok())))
+}
+
+/// Hash of the names of the files of `set` and of the hashes `of` each; one that cannot be read is reported by its reader.
+pub(crate) fn hash_of_parts(set: &FileSet, of: impl Iterator<Item = Option<ContentHash>>) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
-    for part in &set.parts {
+    for (part, hash) in set.parts.iter().zip(of) {
         hasher.update(set.name_of(&part.path).as_bytes());
-        // A file that cannot be read is reported by its reader.
-        hasher.update(hash_of(&part.path).map_or([0; 32], |hash| hash.0).as_slice());
+        hasher.update(hash.map_or([0; 32], |hash| hash.0).as_slice());
     }
-    Ok(ContentHash::of(&hasher))
+    ContentHash::of(&hasher)
 }
 
 /// Whether a file of which only a sample is read is too large to be read to its end for the hash; see [`ends_hash`].

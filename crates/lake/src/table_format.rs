@@ -94,7 +94,7 @@ pub(crate) struct Snapshot {
     pub matching: Matching,
     /// The columns whose values are in the log, one for all rows of a file.
     pub keys: Vec<FieldRef>,
-    /// By name.
+    /// In the order in which the log added them, then by name, so that what is appended comes last.
     pub files: Vec<LiveFile>,
     /// Why its files are one table, in one clause; the same for all versions.
     pub reason: &'static str,
@@ -121,6 +121,8 @@ pub(crate) struct LiveFile {
     pub values: Vec<Option<String>>,
     /// Which of its rows are gone.
     pub deleted: Deleted,
+    /// When the log added it: a time, or the number of a change.
+    pub added: i64,
 }
 
 /// Where the deleted rows of a file are listed.
@@ -255,7 +257,28 @@ fn checked(mut snapshot: Snapshot, stamp: LogStamp) -> Result<Snapshot, String> 
         }
     }
     snapshot.content = ContentHash::of(&hasher);
+    snapshot.files.sort_by_key(|file| file.added);
     Ok(snapshot)
+}
+
+impl Snapshot {
+    /// What the rows of `file` depend on, but for its bytes, which no writer changes.
+    pub(crate) fn identity(&self, file: &LiveFile) -> String {
+        let deleted = match &file.deleted {
+            Deleted::Nothing => String::new(),
+            Deleted::Vector(vector) => vector.id(),
+            Deleted::Positions(positions, sequence) => {
+                format!("{sequence} {:?}", positions.listed().collect::<Vec<_>>())
+            }
+        };
+        let columns = self.columns.iter().chain(&self.keys).map(|field| {
+            let number = field.metadata().get(NUMBER);
+            (field.name(), shape(field.data_type()), field.metadata().get(STORED_NAME), number)
+        });
+        let columns: Vec<_> = columns.collect();
+        let LiveFile { name, bytes, values, .. } = file;
+        format!("{} {columns:?} {:?} {name:?} {bytes} {values:?} {deleted}", self.id, self.matching)
+    }
 }
 
 /// A type with the names in it and without metadata, whose order is not fixed.

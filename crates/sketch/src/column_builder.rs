@@ -8,19 +8,19 @@
 //! included.
 
 use std::fmt::Write;
-use std::hash::{BuildHasherDefault, Hasher};
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::RawEntryMut;
+use serde::{Deserialize, Serialize};
 
 use super::column::{ColumnSketch, TOP_VALUES};
+use super::entries::{Entries, Entry, records};
 use super::normalise::{Kind, Normaliser, raw_hash, trimmed};
 use super::number_summary::{Moments, Points, summarise};
 use super::pattern::write_pattern;
 use super::writing::{Point, Writing};
 
 /// Bounds on what a builder keeps.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct SketchLimits {
     /// Distinct cells kept before sampling begins.
     pub exact_values: usize,
@@ -49,7 +49,7 @@ const FREQUENT: u32 = 16;
 const NO_TEXT: u32 = u32::MAX;
 
 /// One cell as its column's sketch knows it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Hash of the normal form; 0 if the cell is missing.
     pub hash: u64,
@@ -62,40 +62,13 @@ impl Cell {
     pub const MISSING: Self = Self { hash: 0, number: f64::NAN };
 }
 
-#[derive(Clone)]
-struct Entry {
-    hash: u64,
-    number: f64,
-    count: u32,
-    text: u32,
-    kind: Kind,
-}
-
-/// The keys are hashes already.
-#[derive(Default, Clone)]
-struct PassThrough(u64);
-
-impl Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// Builds a [`ColumnSketch`] from cells in row order.
-#[derive(Clone)]
+/// Builds a [`ColumnSketch`] from cells in row order. One that was written down and read goes on as if it had not been.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ColumnSketchBuilder {
     limits: SketchLimits,
-    writing: Writing,
     normaliser: Normaliser,
-    entries: HashMap<u64, Entry, BuildHasherDefault<PassThrough>>,
+    #[serde(with = "records")]
+    entries: Entries,
     bound: u64,
     rows: u64,
     kinds: [u64; Kind::COUNT],
@@ -104,6 +77,7 @@ pub struct ColumnSketchBuilder {
     samples: Vec<(u64, String)>,
     patterns: Vec<(String, u32)>,
     patterned: u32,
+    #[serde(skip)]
     pattern: String,
     /// Of the numbers, then of the days; dates are separate so that a stray year among them does not count as a day.
     moments: [Moments; 2],
@@ -119,12 +93,10 @@ pub struct ColumnSketchBuilder {
 impl ColumnSketchBuilder {
     /// A builder for a column that writes its values like this as far as is known.
     pub fn new(limits: SketchLimits, writing: impl Into<Writing>) -> Self {
-        let writing = writing.into();
         Self {
             limits,
-            normaliser: Normaliser::new(writing.clone()),
-            writing,
-            entries: HashMap::default(),
+            normaliser: Normaliser::new(writing),
+            entries: Entries::default(),
             bound: u64::MAX,
             rows: 0,
             kinds: [0; Kind::COUNT],
@@ -220,7 +192,7 @@ impl ColumnSketchBuilder {
 
     /// How the column writes its values as far as is known before [`ColumnSketchBuilder::finish`].
     pub fn writing(&self) -> &Writing {
-        &self.writing
+        self.normaliser.writing()
     }
 
     /// Drops the upper half of the values kept, by hash.
@@ -247,14 +219,16 @@ impl ColumnSketchBuilder {
 
     /// Reads the numbers again where their points part thousands. Of a sampled column some values are gone, and it stays as it is.
     fn read_points(&mut self) {
-        if self.writing.point != Point::AsWritten || self.bound != u64::MAX || !self.points.part_thousands() {
+        if self.writing().point != Point::AsWritten || self.bound != u64::MAX || !self.points.part_thousands() {
             return;
         }
-        self.writing.point = Point::Thousands;
-        self.normaliser = Normaliser::new(self.writing.clone());
+        self.normaliser = Normaliser::new(Writing { point: Point::Thousands, ..self.writing().clone() });
         let mut digits = String::new();
         let mut numbers = Moments::default();
-        for entry in self.entries.values_mut().filter(|entry| entry.kind.is_number()) {
+        let mut entries: Vec<(&u64, &mut Entry)> = self.entries.iter_mut().collect();
+        // Sums of numbers depend on their order, and that of a map on its history.
+        entries.sort_unstable_by_key(|(key, _)| **key);
+        for (_, entry) in entries.into_iter().filter(|(_, entry)| entry.kind.is_number()) {
             if entry.kind != Kind::Integer {
                 // A group of three digits is exact in thousandths.
                 digits.clear();
@@ -322,7 +296,7 @@ impl ColumnSketchBuilder {
             numbers: summarise(moments, &mut numbers),
             ascending: self.ascending && moments.count > 1,
             leading_zeros: self.leading_zeros,
-            writing: self.writing,
+            writing: self.normaliser.writing().clone(),
             markers: self.markers,
             longest: self.longest,
             mean_length: if cells == 0 { 0.0 } else { self.length_sum as f64 / cells as f64 },

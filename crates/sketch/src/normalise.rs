@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::fold::fold_text;
 use super::number::{self, Unit};
+use super::stored;
 use super::temporal::parse_date;
 use super::writing::Writing;
 
@@ -70,12 +71,17 @@ pub(super) const LONGEST_FOLDED: usize = 512;
 const MOST_REORDERED_WORDS: usize = 8;
 
 /// Turns cells into [`Value`]s; reuses its buffers between calls, so that no cell allocates.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Normaliser {
+    #[serde(with = "stored::as_json")]
     writing: Writing,
+    #[serde(skip)]
     digits: String,
+    #[serde(skip)]
     normal: String,
+    #[serde(skip)]
     folded: String,
+    #[serde(skip)]
     words: Vec<(usize, usize)>,
 }
 
@@ -83,6 +89,11 @@ impl Normaliser {
     /// A normaliser for a column that writes its values like this.
     pub fn new(writing: impl Into<Writing>) -> Self {
         Self { writing: writing.into(), ..Self::default() }
+    }
+
+    /// How the column writes its values.
+    pub fn writing(&self) -> &Writing {
+        &self.writing
     }
 
     /// The normal form of `raw`, valid until the next call; empty for a missing value.

@@ -1,5 +1,7 @@
 //! The numbers of a column summed up, and what they show of its points.
 
+use serde::{Deserialize, Serialize};
+
 use super::normalise::Kind;
 use super::writing::has_one_group;
 
@@ -19,7 +21,7 @@ pub struct NumberSummary {
 }
 
 /// Sums of numbers, shifted by the first one for precision.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Moments {
     pub(super) count: u64,
     shift: f64,
@@ -76,7 +78,7 @@ pub(super) fn summarise(moments: &Moments, numbers: &mut [(f64, u32)]) -> Option
 }
 
 /// What the numbers of a column show of its points, counted over distinct cells.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Points {
     /// `645.705`: thousands or a fraction.
     one_group: u32,

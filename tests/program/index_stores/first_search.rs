@@ -16,6 +16,34 @@ struct Cost {
     output: String,
 }
 
+/// A lake of 300 small tables: what a first search asks for does not grow with their number.
+#[test]
+fn a_first_search_of_a_made_lake_asks_for_little() {
+    const WORDS: [&str; 12] = [
+        "river", "harvest", "school", "hospital", "election", "goal", "storm", "museum", "airport", "forest", "salary",
+        "album",
+    ];
+    let place = Place::new();
+    for number in 0..300 {
+        let (thing, of) = (WORDS[number % 12], WORDS[number / 12 % 12]);
+        let rows: String = (0..20).map(|row| format!("{of} {row},{},{}\n", number * 20 + row, row * 7 % 11)).collect();
+        place.write(&format!("{thing}_by_{of}_{number}.csv"), &format!("{of},{thing}_count,rank\n{rows}"));
+    }
+    place.index("a");
+    place.server.wait(Duration::from_millis(30));
+    place.server.asked();
+    let started = Instant::now();
+    let first = place.run("b", &["search", "storms by school"]);
+    let (lists, others) = place.asked();
+    println!("a first search: {lists} lists and {others} others, {} ms", started.elapsed().as_millis());
+    assert!(first.code == 0 && first.stdout.contains("storm_by_school"), "{}", first.said());
+    assert!(lists + others <= 12, "{lists} lists and {others} others");
+    place.run("b", &["search", "albums and salaries"]).succeeded();
+    assert!(place.asked().1 <= 4);
+    place.run("b", &["search", "storms by school"]).succeeded();
+    assert_eq!(place.asked(), (1, 0), "what was fetched is kept");
+}
+
 /// Requests, bytes and time of first and later searches behind 30 ms, beside those of the same index in a folder: of LakeBench's 4,741
 /// tables, or of the lake that `LAKEWARD_TEST_SEARCHED` names.
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -20,14 +20,13 @@ fn the_official_client_on_standard_input_and_output() {
 }
 
 /// A server and what it says.
-struct Server {
+pub struct Server {
     process: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
 impl Server {
-    fn start(lake: &Path) -> Self {
-        let mut command = program(lake, true);
+    fn run(command: &mut Command) -> Self {
         let mut process = command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program");
         let lines = BufReader::new(process.stdout.take().expect("stdout")).lines();
         Self { process, lines }
@@ -35,7 +34,12 @@ impl Server {
 
     /// A server that has greeted its client.
     fn greeted(lake: &Path) -> Self {
-        let mut server = Self::start(lake);
+        Self::run_and_greeted(&mut program(lake, true))
+    }
+
+    /// The same of the lake and index that the environment of `command` names.
+    pub fn run_and_greeted(command: &mut Command) -> Self {
+        let mut server = Self::run(command);
         server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
         let welcome = server.receive();
@@ -44,7 +48,7 @@ impl Server {
         server
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
         self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
         self.receive()

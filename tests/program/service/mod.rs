@@ -1,6 +1,7 @@
 //! The lake as a service: its tools for other agents, and HTTP.
 #![cfg(unix)]
 
+mod addresses;
 mod attacks;
 mod browser;
 mod chinese;

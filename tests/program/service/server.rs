@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::hostile_lake;
 use crate::place::lakeward;
@@ -30,7 +31,7 @@ pub struct Server {
     log: Arc<Mutex<String>>,
     client: reqwest::Client,
     runtime: tokio::runtime::Runtime,
-    _folder: tempfile::TempDir,
+    _folder: TempDir,
 }
 
 /// An answer.
@@ -96,7 +97,12 @@ impl Server {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path().join("lake");
         make(&lake);
-        let mut command = program(&lake, arguments.iter().all(|argument| !argument.starts_with("--llm")));
+        let command = program(&lake, arguments.iter().all(|argument| !argument.starts_with("--llm")));
+        Self::run(command, folder, arguments, token_file)
+    }
+
+    /// The service of the lake and index that the environment of `command` names; what it writes is in `folder`.
+    pub fn run(mut command: Command, folder: TempDir, arguments: &[&str], token_file: Option<&str>) -> Self {
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         if let Some(text) = token_file {
             let path = folder.path().join("tokens.toml");
@@ -127,7 +133,7 @@ impl Server {
         let client = reqwest::Client::builder().redirect(none).no_proxy().timeout(Duration::from_secs(120));
         Self {
             process,
-            lake,
+            lake: folder.path().join("lake"),
             port: port.parse().expect("a port"),
             login: format!("/{login}"),
             token,

@@ -26,16 +26,25 @@ impl BlobCache {
 
     /// The text of `key`, if stored. It is as untrusted as any other input.
     pub fn get(&self, key: &str) -> Option<String> {
+        String::from_utf8(self.get_bytes(key)?).ok()
+    }
+
+    /// The bytes of `key`, if stored; as untrusted as a text.
+    pub fn get_bytes(&self, key: &str) -> Option<Vec<u8>> {
         let damaged = |path: &Path, reason| Error::damaged(path, reason);
         let bounds = Bounds { most_bytes: self.most_bytes, links: Links::Followed, damaged };
-        let bytes = bounds.read(&self.path(key)?).ok()??;
-        String::from_utf8(bytes).ok()
+        bounds.read(&self.path(key)?).ok()?
     }
 
     /// Stores a text.
     pub fn put(&self, key: &str, text: &str) {
-        let Some(path) = self.path(key).filter(|_| text.len() as u64 <= self.most_bytes) else { return };
-        let written = make_folder(&self.folder).and_then(|()| write_atomic(&path, Purpose::Cache, text.as_bytes()));
+        self.put_bytes(key, text.as_bytes());
+    }
+
+    /// Stores bytes.
+    pub fn put_bytes(&self, key: &str, bytes: &[u8]) {
+        let Some(path) = self.path(key).filter(|_| bytes.len() as u64 <= self.most_bytes) else { return };
+        let written = make_folder(&self.folder).and_then(|()| write_atomic(&path, Purpose::Cache, bytes));
         if written.is_ok() {
             self.thin_out();
         }

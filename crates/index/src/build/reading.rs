@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::super::catalog::FileStamp;
 use super::super::correlations::MOST_KEYS;
 use super::super::manifest::{Manifest, SkippedFile};
-use super::super::plan::{Read, Source, settled_time};
+use super::super::plan::{Read, Source};
 use super::super::table_draft::TableDraft;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
+use lakeward_lake::checkpoint::{self, Checkpoints, Wanted};
 use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::key_sample;
 use lakeward_lake::location;
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
-use lakeward_lake::reader::{self, ReadOptions};
-use lakeward_lake::scan;
+use lakeward_lake::reader::ReadOptions;
 use lakeward_lake::source::{self, LakeFile, LakeListing};
 use lakeward_lake::storage;
 use lakeward_models::embed::Embedder;
@@ -83,19 +83,22 @@ pub(super) fn read_records(
     Ok(records)
 }
 
-pub(super) fn read_dataset(
-    read: &Read<'_>,
-    options: &ReadOptions,
-    lake_name: &str,
-    embedder: &dyn Embedder,
-    monitor: &dyn Monitor,
-) -> FileResult {
+/// How datasets are read.
+pub(super) struct ReadWith<'a> {
+    pub options: ReadOptions,
+    pub lake_name: &'a str,
+    pub embedder: &'a dyn Embedder,
+    /// What is kept of tables in many files, so that only what is added to them is read.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+pub(super) fn read_dataset(read: &Read<'_>, with: &ReadWith<'_>, monitor: &dyn Monitor) -> FileResult {
     let (result, modified_ns) = match &read.source {
         Source::File(file, metadata) => {
             let metadata = metadata.as_ref().map(|described| described.clone().into_owned());
-            (draft_table(read, file, metadata, options, lake_name, embedder), file.modified_ns)
+            (draft_table(read, file, metadata, with), file.modified_ns)
         }
-        Source::Record(record) => (draft_record(read, record, lake_name, embedder), 0),
+        Source::Record(record) => (draft_record(read, record, with), 0),
     };
     monitor.advance(read.read_bytes());
     result.map_err(|error| {
@@ -113,18 +116,16 @@ fn draft_table(
     read: &Read<'_>,
     file: &LakeFile,
     metadata: Option<TableMetadata>,
-    options: &ReadOptions,
-    lake_name: &str,
-    embedder: &dyn Embedder,
+    with: &ReadWith<'_>,
 ) -> Result<Box<TableDraft>> {
+    let ReadWith { options, lake_name, embedder, checkpoints } = with;
     // Taken before the content is read, so that the next update notices any later change. The content is hashed in the same pass as it is
     // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
-    let mut modified_ns = settled_time(file);
-    let (mut reader, content) = reader::open_hashed(file, options)?;
+    let mut modified_ns = source::settled_time(file.modified_ns);
     let set = |name: &str| read.cells.iter().find(|cells| cells.column == name);
     let known = |name: &str| set(name).map(|cells| cells.writing.clone()).unwrap_or_default();
-    let mut scan = scan::scan_as(reader.as_mut(), Some(MOST_KEYS), known)?;
-    let content = content.finish(reader)?;
+    let wanted = Wanted { sample_keys: MOST_KEYS, known: &known };
+    let (mut scan, content) = checkpoint::read(file, options, &wanted, checkpoints.as_ref())?;
     if let Some(error) = storage::failure(&file.path) {
         // What a store refuses now it may give later: a part of a file is not kept, and a table without some of its files is looked at again.
         if scan.report.parts.is_none() {
@@ -154,16 +155,11 @@ fn draft_table(
         foreign_keys: location::foreign_keys(file)?,
     }));
     let stamp = stamp(read, &dataset, modified_ns, sample_rows);
-    let draft = TableDraft::new(&dataset, &stamp, &scan.sketches, &scan.samples, embedder)?;
-    Ok(Box::new(TableDraft { problems, ..draft }))
+    let draft = TableDraft::new(&dataset, &stamp, &scan.sketches, &scan.samples, *embedder)?;
+    Ok(Box::new(TableDraft { problems, unread_bytes: scan.unread_bytes, ..draft }))
 }
 
-fn draft_record(
-    read: &Read<'_>,
-    record: &CatalogueRecord,
-    lake_name: &str,
-    embedder: &dyn Embedder,
-) -> Result<Box<TableDraft>> {
+fn draft_record(read: &Read<'_>, record: &CatalogueRecord, with: &ReadWith<'_>) -> Result<Box<TableDraft>> {
     let metadata = record.metadata()?;
     let published = metadata.identifier.clone();
     let dataset = Dataset::Record(Arc::new(RecordEntry {
@@ -171,12 +167,12 @@ fn draft_record(
         catalogue: record.catalogue.to_string(),
         read_bytes: record.read_bytes,
         content: record.content,
-        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &record.content)),
+        citation: published.unwrap_or_else(|| own_citation(with.lake_name, &read.id, &record.content)),
         metadata,
     }));
     // Identified by its content.
     let stamp = stamp(read, &dataset, 0, 0);
-    Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], &[], embedder)?))
+    Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], &[], with.embedder)?))
 }
 
 /// The stamp by which a dataset is recognised in the next update.

@@ -50,7 +50,7 @@ use self::hash::StreamHash;
 pub(crate) use self::hash::rows_hash;
 pub(crate) use self::parquet::open_regular;
 pub use self::parts::key_array;
-pub(crate) use self::parts::set_at;
+pub(crate) use self::parts::{Parts, PartsSoFar, set_at};
 pub use self::report::{Dialect, PartsRead, ReadReport, Repair, RepairKind, Sample};
 pub(crate) use self::typed::guarded;
 use crate::layout::FileSet;

@@ -10,6 +10,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
 
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
 use super::typed::{declared_columns, rendered_type, unreadable};
@@ -23,8 +24,32 @@ const COLUMNS_CHANGED: &str = "its columns have changed since it was indexed; ru
 /// Differences and faults that a report describes.
 const SHOWN: usize = 3;
 
+/// What is known of a table once its first files have been read.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PartsSoFar {
+    /// All columns, each with its type as Arrow writes it; those that files hold come first.
+    columns: Vec<(Column, String)>,
+    in_files: usize,
+    typed: bool,
+    drift: Vec<String>,
+    header: Option<bool>,
+    delimiter: Option<u8>,
+    report: ReadReport,
+}
+
+impl PartsSoFar {
+    /// The columns that files hold, with their types; `None` where a type is not read as it was written.
+    fn fields(&self) -> Option<Vec<(Column, DataType)>> {
+        let field = |(column, kind): &(Column, String)| {
+            let read: DataType = kind.parse().ok()?;
+            (read.to_string() == *kind).then(|| (column.clone(), read))
+        };
+        self.columns.get(..self.in_files)?.iter().map(field).collect()
+    }
+}
+
 /// Reads the files of a set.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     set: FileSet,
     options: ReadOptions,
     columns: Vec<Column>,
@@ -35,6 +60,7 @@ pub(super) struct Parts {
     next: usize,
     current: Option<Current>,
     report: ReadReport,
+    drift: Vec<String>,
     faults: Vec<String>,
     sampled: bool,
     total_rows: Option<u64>,
@@ -60,12 +86,25 @@ impl Heads {
         Ok(Heads { fields, readable, typed: true, drift: Vec::new(), faults: Vec::new(), report })
     }
 
-    /// The columns of all files that can be opened, or of the first where they are alike; `options` then say how that is written.
-    fn read(set: &FileSet, options: &mut ReadOptions, is_read: impl Fn(usize) -> bool) -> Result<Heads> {
+    /// The columns of all files that can be opened, or of the first where they are alike; `options` then say how that is written. The first
+    /// files are those of `known`.
+    fn read(
+        set: &FileSet,
+        options: &mut ReadOptions,
+        known: Option<(usize, &PartsSoFar)>,
+        is_read: impl Fn(usize) -> bool,
+    ) -> Result<Heads> {
         let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
         let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
         let mut readable = Vec::new();
-        for (at, part) in set.parts.iter().enumerate() {
+        if let Some((files, so_far)) = known {
+            fields = so_far.fields().unwrap_or_default();
+            first = Some(so_far.report.clone());
+            (drift, typed) = (so_far.drift.clone(), so_far.typed);
+            (options.header, options.delimiter) = (so_far.header, so_far.delimiter);
+            readable.extend(0..files);
+        }
+        for (at, part) in set.parts.iter().enumerate().skip(readable.len()) {
             let reader = match open_part(set, part, options) {
                 Ok(reader) => reader,
                 Err(error) => {
@@ -149,12 +188,68 @@ impl Parts {
     ///
     /// # Errors
     /// The error of the first file where none can be read; [`Error::Unreadable`] for too many columns.
-    pub(super) fn open(set: FileSet, options: &ReadOptions, chosen: Option<&[usize]>) -> Result<Parts> {
+    pub(crate) fn open(set: FileSet, options: &ReadOptions, chosen: Option<&[usize]>) -> Result<Parts> {
+        Parts::with(set, options, chosen, None)
+    }
+
+    /// Opens the files of `set` after the first `files`, of which is `known` what [`Parts::so_far`] said; `None` where the columns are
+    /// others now, so that all have to be read.
+    ///
+    /// # Errors
+    /// As [`Parts::open`].
+    pub(crate) fn go_on(
+        set: FileSet,
+        options: &ReadOptions,
+        files: usize,
+        known: &PartsSoFar,
+    ) -> Result<Option<Parts>> {
+        let mut parts = Parts::with(set, options, None, Some((files, known)))?;
+        if parts.typed_columns() != known.columns || parts.in_files != known.in_files || parts.typed != known.typed {
+            return Ok(None);
+        }
+        parts.next = files;
+        let now = std::mem::replace(&mut parts.report, known.report.clone());
+        for kind in [RepairKind::DriftingColumns, RepairKind::DeletesByValue] {
+            parts.report.set(kind, now.count(kind), None);
+            if let Some(detail) = now.repair(kind).and_then(|repair| repair.detail.as_ref()) {
+                parts.report.describe(kind, detail);
+            }
+        }
+        parts.report.parts = now.parts;
+        Ok(Some(parts))
+    }
+
+    /// What is known once all files have been read, to [go on](Parts::go_on) from where others are added; `None` if rows are missing.
+    pub(crate) fn so_far(&self) -> Option<PartsSoFar> {
+        let so_far = PartsSoFar {
+            columns: self.typed_columns(),
+            in_files: self.in_files,
+            typed: self.typed,
+            drift: self.drift.clone(),
+            header: self.options.header,
+            delimiter: self.options.delimiter,
+            report: self.report.clone(),
+        };
+        let is_whole = self.current.is_none() && self.next == self.set.parts.len() && !self.report.partial();
+        (is_whole && so_far.fields().is_some()).then_some(so_far)
+    }
+
+    fn typed_columns(&self) -> Vec<(Column, String)> {
+        let types = self.schema.fields().iter().map(|field| field.data_type().to_string());
+        self.columns.iter().cloned().zip(types).collect()
+    }
+
+    fn with(
+        set: FileSet,
+        options: &ReadOptions,
+        chosen: Option<&[usize]>,
+        known: Option<(usize, &PartsSoFar)>,
+    ) -> Result<Parts> {
         let mut options = options.clone();
         let is_read = |at: usize| chosen.is_none_or(|chosen| chosen.contains(&at));
         let heads = match &set.snapshot {
             Some(snapshot) => Heads::declared(snapshot, &options).map_err(unreadable(&set.path))?,
-            None => Heads::read(&set, &mut options, is_read)?,
+            None => Heads::read(&set, &mut options, known, is_read)?,
         };
         let Heads { mut fields, readable, typed, drift, faults, mut report } = heads;
         let in_files = fields.len();
@@ -213,6 +308,7 @@ impl Parts {
             report,
             faults,
             sampled: false,
+            drift,
             total_rows: Some(0),
         })
     }

@@ -103,6 +103,7 @@ fn files_of(
     let column = |name: &str| rows.column_by_name(name).ok_or_else(missing);
     let paths = column("path")?.as_string_opt::<i32>().ok_or_else(missing)?;
     let sizes = column("size")?.as_primitive_opt::<Int64Type>().ok_or_else(missing)?;
+    let times = column("modificationTime")?.as_primitive_opt::<Int64Type>().ok_or_else(missing)?;
     let vectors = column("deletionVector")?.as_struct_opt().ok_or_else(missing)?;
     let constants = column("fileConstantValues")?.as_struct_opt().ok_or_else(missing)?;
     let values = constants.column_by_name("partitionValues").and_then(|values| values.as_map_opt());
@@ -126,6 +127,7 @@ fn files_of(
                 true => Deleted::Vector(Arc::new(Vector::at(vectors, row, engine)?)),
                 false => Deleted::Nothing,
             },
+            added: if times.is_valid(row) { times.value(row) } else { 0 },
         });
     }
     Ok(())

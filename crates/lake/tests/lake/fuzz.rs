@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::fuzzing::fuzz;
 use crate::iceberg_tables::IcebergTable;
-use crate::log_tables::{DeltaTable, column, numbers, texts};
+use crate::log_tables::{DeltaTable, WITH_VECTORS, column, metadata, numbers, texts, vector_file};
 use crate::reader_behaviour::{FORMATS, drained, towns};
 
 /// Reads the table at `path` as a query does, with what is checked of every reader.
@@ -69,6 +69,49 @@ fn changed_logs_of_delta_tables() {
         let log = lake.path().join(format!("t/_delta_log/{version:020}.json"));
         fuzz(&format!("version {version} of a Delta table"), &log, || read_lake(lake.path()));
     }
+}
+
+#[test]
+fn changed_checkpoints_of_delta_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = DeltaTable::created(lake.path().join("t"), &[column("n", "long")], &[]);
+    let first = table.file("a.parquet", vec![("n", numbers(&[1, 2]))], json!({}));
+    let second = table.file("b.parquet", vec![("n", numbers(&[3]))], json!({}));
+    table.commit(std::slice::from_ref(&first));
+    table.commit(&[second]);
+    let checkpoint = table.checkpoint(1, &[first]);
+    let last = table.folder.join("_delta_log/_last_checkpoint");
+    fs::write(&last, r#"{"version": 1, "size": 3, "sizeInBytes": 9000, "numOfAddFiles": 1}"#).unwrap();
+    // The log goes on without its beginning.
+    (0..2).for_each(|version| fs::remove_file(table.log(version)).unwrap());
+    fuzz("a checkpoint of a Delta table", &checkpoint, || read_lake(lake.path()));
+    // It only says where to look first.
+    fuzz("`_last_checkpoint` of a Delta table (forgiving)", &last, || read_lake(lake.path()));
+}
+
+#[test]
+fn changed_deletion_vectors_of_delta_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = DeltaTable::new(lake.path().join("t"));
+    let mut file = table.file("a.parquet", vec![("n", numbers(&(0..5000).collect::<Vec<_>>()))], json!({}));
+    let deleted: Vec<u64> = (0..5000).filter(|row| row % 3 == 0 || *row > 4000).collect();
+    file["add"]["deletionVector"] = vector_file(&table, "a.bin", &deleted);
+    let protocol = serde_json::from_str(WITH_VECTORS).unwrap();
+    table.commit(&[protocol, metadata(&[column("n", "long")], &[]), file]);
+    fuzz("a deletion vector", &table.folder.join("a.bin"), || read_lake(lake.path()));
+}
+
+#[test]
+fn changed_position_deletes_of_iceberg_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = IcebergTable::new(lake.path().join("t"), 2);
+    let file =
+        table.file("data/a.parquet", vec![("town", 1, texts(&["a", "b", "c"])), ("people", 2, numbers(&[1; 3]))]);
+    let deletes = table.deletes("data/deletes.parquet", &[("s3://warehouse/t/data/a.parquet", 1)]);
+    let manifests = [table.manifest("data.avro", &[file.at(1)]), table.manifest("deletes.avro", &[deletes.at(2)])];
+    table.commit(&manifests);
+    // A file of deletions that cannot be read makes a file of data that cannot be.
+    fuzz("deletes of an Iceberg table", &table.folder.join("data/deletes.parquet"), || read_lake(lake.path()));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn sheet(lines: &[&str]) -> Vec<Vec<Cell>> {
 }
 
 /// An `.ods` whose `content.xml` has these tables.
-fn ods(tables: &str) -> Vec<u8> {
+pub fn ods(tables: &str) -> Vec<u8> {
     let content = format!(
         "<?xml version=\"1.0\"?><office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" \
          xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\">\
@@ -42,7 +42,7 @@ fn ods(tables: &str) -> Vec<u8> {
     ])
 }
 
-fn ods_row(cells: &[&str]) -> String {
+pub fn ods_row(cells: &[&str]) -> String {
     let cell = |text: &&str| match text.parse::<f64>() {
         Ok(number) => format!(
             "<table:table-cell office:value-type=\"float\" office:value=\"{number}\"><text:p>{text}</text:p></table:table-cell>"
@@ -230,6 +230,20 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     assert!(reason(&written(lake.path(), "columns.xls", &bomb)).contains("more than the limit"));
     let locked = compound(&[("EncryptedPackage", vec![1; 100])]);
     assert_eq!(reason(&written(lake.path(), "locked.xlsx", &locked)), "it is protected by a password");
+    // A record says how the others of an `.xls` are locked; an `.ods` lists its parts with what they are locked by.
+    let filepass = [0x002fu16.to_le_bytes(), 6u16.to_le_bytes(), [1, 0], [0, 0], [0, 0]].concat();
+    let begin = [&0x0809u16.to_le_bytes()[..], &16u16.to_le_bytes(), &[0, 6, 5, 0], &[0; 12]].concat();
+    let locked = compound(&[("Workbook", [begin, filepass].concat())]);
+    assert_eq!(reason(&written(lake.path(), "locked.xls", &locked)), "it is protected by a password");
+    let listed_parts = "<manifest:manifest xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\">\
+        <manifest:file-entry manifest:full-path=\"content.xml\" manifest:size=\"900\"><manifest:encryption-data \
+        manifest:checksum-type=\"SHA1/1K\"/></manifest:file-entry></manifest:manifest>";
+    let locked = zipped(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
+        ("content.xml", &[0xb3; 900]),
+        ("META-INF/manifest.xml", listed_parts.as_bytes()),
+    ]);
+    assert_eq!(reason(&written(lake.path(), "locked.ods", &locked)), "it is protected by a password");
     assert!(reason(&written(lake.path(), "text.xls", b"town\tpeople\n")).contains("no workbook"));
     assert!(reason(&written(lake.path(), "other.xlsx", &zipped(&[("a.txt", b"a")]))).contains("without a workbook"));
     // A far corner costs nothing in a format that is read cell by cell.
@@ -249,7 +263,7 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
     assert_eq!(reason(&written(lake.path(), "far.xlsx", &zipped(&entries))), "no table in it");
     // Listing goes on past all of them.
-    assert_eq!(listed(lake.path()).len(), 9);
+    assert_eq!(listed(lake.path()).len(), 11);
 }
 
 /// A database of these statements.

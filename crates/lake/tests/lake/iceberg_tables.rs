@@ -65,7 +65,7 @@ impl Entry {
 
 /// A table of the columns `town`, `people`, `mayor` and `side`, by the last of which its files are parted.
 pub struct IcebergTable {
-    folder: PathBuf,
+    pub folder: PathBuf,
     version: i64,
     commits: i64,
 }
@@ -243,7 +243,7 @@ fn deletions_of_iceberg_are_applied_or_told() {
     table.commit(&manifests);
     let path = lake.path().join("t");
     let found = read(&path);
-    assert_eq!(found.rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["d", "e", "a", "c"]);
+    assert_eq!(found.rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["a", "c", "d", "e"]);
     let sentence = found.report.repair(RepairKind::DeletesByValue).unwrap().to_string();
     assert_eq!(sentence, "1 file deletes rows by their values, which is not applied");
     // Without the file of deletions nobody knows which rows of the old file are there.

@@ -37,7 +37,7 @@ pub struct DeltaTable {
 }
 
 impl DeltaTable {
-    fn new(folder: PathBuf) -> DeltaTable {
+    pub fn new(folder: PathBuf) -> DeltaTable {
         fs::create_dir_all(folder.join("_delta_log")).unwrap();
         DeltaTable { folder, version: 0 }
     }
@@ -49,7 +49,8 @@ impl DeltaTable {
         table
     }
 
-    fn log(&self, version: u64) -> PathBuf {
+    /// The file of a version.
+    pub fn log(&self, version: u64) -> PathBuf {
         self.folder.join(format!("_delta_log/{version:020}.json"))
     }
 
@@ -57,6 +58,53 @@ impl DeltaTable {
         let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
         fs::write(self.log(self.version), lines.join("\n")).unwrap();
         self.version += 1;
+    }
+
+    /// Writes what the first version and the `actions` say as a checkpoint of `version`; its path.
+    pub fn checkpoint(&self, version: u64, actions: &[Value]) -> PathBuf {
+        let map = |name: &str| {
+            let entries = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)];
+            let entries = Field::new("key_value", DataType::Struct(entries.into()), false);
+            Field::new(name, DataType::Map(Arc::new(entries), false), true)
+        };
+        let of = |name: &str, kind: DataType| Field::new(name, kind, true);
+        let part = |name: &str, fields: Vec<Field>| of(name, DataType::Struct(fields.into()));
+        let list = DataType::List(Arc::new(Field::new("element", DataType::Utf8, true)));
+        let schema = Schema::new(vec![
+            part("protocol", vec![of("minReaderVersion", DataType::Int32), of("minWriterVersion", DataType::Int32)]),
+            part(
+                "metaData",
+                vec![
+                    of("id", DataType::Utf8),
+                    part("format", vec![of("provider", DataType::Utf8), map("options")]),
+                    of("schemaString", DataType::Utf8),
+                    of("partitionColumns", list),
+                    map("configuration"),
+                    of("createdTime", DataType::Int64),
+                ],
+            ),
+            part(
+                "add",
+                vec![
+                    of("path", DataType::Utf8),
+                    map("partitionValues"),
+                    of("size", DataType::Int64),
+                    of("modificationTime", DataType::Int64),
+                    of("dataChange", DataType::Boolean),
+                ],
+            ),
+        ]);
+        let created = fs::read_to_string(self.log(0)).unwrap();
+        let actions = std::iter::once(created).chain(actions.iter().map(Value::to_string));
+        let actions = actions.collect::<Vec<_>>().join("\n");
+        let mut rows = ReaderBuilder::new(Arc::new(schema)).build(actions.as_bytes()).unwrap();
+        let batch = rows.next().unwrap().unwrap();
+        let checkpoint = self.folder.join(format!("_delta_log/{version:020}.checkpoint.parquet"));
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(fs::File::create(&checkpoint).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        checkpoint
     }
 
     /// Writes a file of these columns, and the action that adds it.
@@ -70,7 +118,7 @@ pub fn column(name: &str, kind: &str) -> Value {
     json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
 }
 
-fn metadata(columns: &[Value], keys: &[&str]) -> Value {
+pub fn metadata(columns: &[Value], keys: &[&str]) -> Value {
     let schema = json!({"type": "struct", "fields": columns}).to_string();
     json!({"metaData": {"id": "t", "format": {"provider": "parquet", "options": {}}, "schemaString": schema,
         "partitionColumns": keys, "configuration": {}, "createdTime": 0}})
@@ -166,7 +214,7 @@ fn vector(rows: &[u64]) -> Vec<u8> {
 }
 
 /// Writes a vector to a file, and gives its descriptor.
-fn vector_file(table: &DeltaTable, name: &str, rows: &[u64]) -> Value {
+pub fn vector_file(table: &DeltaTable, name: &str, rows: &[u64]) -> Value {
     let vector = vector(rows);
     let mut crc = flate2::Crc::new();
     crc.update(&vector);
@@ -190,7 +238,7 @@ fn z85(bytes: &[u8]) -> String {
     bytes.chunks(4).flat_map(digits).collect()
 }
 
-const WITH_VECTORS: &str = r#"{"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+pub const WITH_VECTORS: &str = r#"{"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
     "readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}}"#;
 
 #[test]
@@ -287,46 +335,7 @@ fn a_checkpoint_stands_for_the_log_before_it() {
     let second = table.file("b.parquet", vec![("n", numbers(&[2]))], json!({}));
     table.commit(std::slice::from_ref(&first));
     table.commit(&[second]);
-    let map = |name: &str| {
-        let entries = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)];
-        let entries = Field::new("key_value", DataType::Struct(entries.into()), false);
-        Field::new(name, DataType::Map(Arc::new(entries), false), true)
-    };
-    let of = |name: &str, kind: DataType| Field::new(name, kind, true);
-    let part = |name: &str, fields: Vec<Field>| of(name, DataType::Struct(fields.into()));
-    let list = DataType::List(Arc::new(Field::new("element", DataType::Utf8, true)));
-    let schema = Schema::new(vec![
-        part("protocol", vec![of("minReaderVersion", DataType::Int32), of("minWriterVersion", DataType::Int32)]),
-        part(
-            "metaData",
-            vec![
-                of("id", DataType::Utf8),
-                part("format", vec![of("provider", DataType::Utf8), map("options")]),
-                of("schemaString", DataType::Utf8),
-                of("partitionColumns", list),
-                map("configuration"),
-                of("createdTime", DataType::Int64),
-            ],
-        ),
-        part(
-            "add",
-            vec![
-                of("path", DataType::Utf8),
-                map("partitionValues"),
-                of("size", DataType::Int64),
-                of("modificationTime", DataType::Int64),
-                of("dataChange", DataType::Boolean),
-            ],
-        ),
-    ]);
-    let actions = [fs::read_to_string(table.log(0)).unwrap(), first.to_string()].join("\n");
-    let mut rows = ReaderBuilder::new(Arc::new(schema)).build(actions.as_bytes()).unwrap();
-    let batch = rows.next().unwrap().unwrap();
-    let checkpoint = table.folder.join("_delta_log/00000000000000000001.checkpoint.parquet");
-    let mut writer =
-        parquet::arrow::ArrowWriter::try_new(fs::File::create(&checkpoint).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    let checkpoint = table.checkpoint(1, &[first]);
     for version in 0..2 {
         fs::remove_file(table.log(version)).unwrap();
     }

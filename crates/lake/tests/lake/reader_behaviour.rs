@@ -30,7 +30,7 @@ pub struct Content {
 pub type Written = fn(&Content) -> Vec<u8>;
 
 /// Names of files, each with what writes a table under it and whether cells have types there.
-pub const FORMATS: [(&str, Written, bool); 14 + cfg!(feature = "orc") as usize] = [
+pub const FORMATS: [(&str, Written, bool); 16 + cfg!(feature = "orc") as usize] = [
     ("t.csv", |table| delimited(table, ','), false),
     ("t.tsv", |table| delimited(table, '\t'), false),
     ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
@@ -46,6 +46,8 @@ pub const FORMATS: [(&str, Written, bool); 14 + cfg!(feature = "orc") as usize] 
     #[cfg(feature = "orc")]
     ("t.orc", orc_file, true),
     ("t.xlsx", workbook, false),
+    ("t.xlsb", |table| workbook_file::xlsb("Sheet1", &lines_of(table)), false),
+    ("t.ods", open_document, false),
     ("t.sqlite", database_file, false),
 ];
 
@@ -152,6 +154,20 @@ fn workbook(table: &Content) -> Vec<u8> {
         row.iter().map(|text| text.as_deref().map_or(workbook_file::Cell::Empty, cell)).collect()
     };
     workbook_file::xlsx(&[("Sheet1", std::iter::once(names).chain(table.rows.iter().map(row)).collect())])
+}
+
+/// The names of a table and its rows.
+fn lines_of(table: &Content) -> Vec<Vec<Option<&str>>> {
+    let names = table.names.iter().map(|name| Some(name.as_str())).collect();
+    let rows = table.rows.iter().map(|row| row.iter().map(Option::as_deref).collect());
+    std::iter::once(names).chain(rows).collect()
+}
+
+fn open_document(table: &Content) -> Vec<u8> {
+    let row =
+        |row: Vec<Option<&str>>| holders::ods_row(&row.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>());
+    let rows = lines_of(table).into_iter().map(row).collect::<String>();
+    holders::ods(&format!("<table:table table:name=\"Sheet1\">{rows}</table:table>"))
 }
 
 fn database_file(table: &Content) -> Vec<u8> {

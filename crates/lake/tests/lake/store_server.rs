@@ -17,7 +17,7 @@ use std::time::Duration;
 pub const KEY_ID: &str = "test-key";
 /// The bucket; other paths are those of a web server.
 pub const BUCKET: &str = "bucket";
-/// Keys of one page of a list.
+/// Keys of one page of a list, unless that is set.
 const PAGE: usize = 3;
 
 /// What a request is answered with in place of the truth.
@@ -63,6 +63,7 @@ struct State {
     versions: u64,
     days: u64,
     wait: Duration,
+    page: Option<usize>,
     sent_bytes: u64,
 }
 
@@ -124,6 +125,11 @@ impl StoreServer {
     /// Answers so much later from now on.
     pub fn wait(&self, wait: Duration) {
         self.state.lock().unwrap().wait = wait;
+    }
+
+    /// Gives so many keys a page of a list from now on.
+    pub fn list_by(&self, keys: usize) {
+        self.state.lock().unwrap().page = Some(keys);
     }
 
     /// Ignores conditions of writing from now on.
@@ -331,7 +337,7 @@ impl State {
             if name <= after || name == last {
                 continue;
             }
-            if items.len() == PAGE {
+            if items.len() == self.page.unwrap_or(PAGE) {
                 more = true;
                 break;
             }

@@ -91,3 +91,45 @@ pub fn xlsx(sheets: &[(&str, Vec<Vec<Cell>>)]) -> Vec<u8> {
     let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     zipped(&entries)
 }
+
+/// An `.xlsb` of one sheet of texts.
+pub fn xlsb(name: &str, rows: &[Vec<Option<&str>>]) -> Vec<u8> {
+    fn record(kind: u16, body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Seven bits a byte, of the kind and of the length.
+        for mut number in [usize::from(kind), body.len()] {
+            while number >= 0x80 {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+        }
+        bytes.extend(body);
+        bytes
+    }
+    fn wide(text: &str) -> Vec<u8> {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        (units.len() as u32).to_le_bytes().into_iter().chain(units.into_iter().flat_map(u16::to_le_bytes)).collect()
+    }
+    let columns = rows.first().map_or(0, Vec::len) as u32;
+    let corners = [0, rows.len() as u32 - 1, 0, columns - 1].map(u32::to_le_bytes).concat();
+    let mut sheet = [record(0x81, &[]), record(0x94, &corners), record(0x91, &[])].concat();
+    for (row, cells) in rows.iter().enumerate() {
+        sheet.extend(record(0x00, &(row as u32).to_le_bytes()));
+        for (column, text) in cells.iter().enumerate().filter_map(|(column, cell)| Some((column, (*cell)?))) {
+            sheet.extend(record(0x06, &[&(column as u32).to_le_bytes()[..], &[0; 4], &wide(text)].concat()));
+        }
+    }
+    sheet.extend([record(0x92, &[]), record(0x82, &[])].concat());
+    let listed = [&0u32.to_le_bytes()[..], &1u32.to_le_bytes(), &wide("rId1"), &wide(name)].concat();
+    let book = [(0x83, &[][..]), (0x8f, &[]), (0x9c, &listed), (0x90, &[]), (0x84, &[])];
+    let book = book.map(|(kind, body)| record(kind, body)).concat();
+    let related = format!(
+        "<Relationships xmlns=\"{PACKAGE}\"><Relationship Id=\"rId1\" Type=\"{RELATED}/worksheet\" Target=\"worksheets/sheet1.bin\"/></Relationships>"
+    );
+    zipped(&[
+        ("xl/workbook.bin", &book),
+        ("xl/_rels/workbook.bin.rels", related.as_bytes()),
+        ("xl/worksheets/sheet1.bin", &sheet),
+    ])
+}

@@ -26,6 +26,8 @@ const MOST_XLS_BYTES: u64 = 512 << 20;
 /// Cells of a workbook that is held in memory whole; 32 bytes each.
 const MOST_CELLS: u64 = 20_000_000;
 const MOST_ENTRIES: usize = 50_000;
+/// Bytes of the list of an `.ods`' parts that are looked at.
+const MOST_LIST_BYTES: u64 = 1 << 20;
 
 /// Which program's format a workbook has, by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,9 @@ fn check_zip(path: &Path) -> Result<Kind, String> {
         () if has("content.xml") => Kind::Ods,
         () => return Err("a zip file without a workbook".into()),
     };
+    if kind == Kind::Ods && is_locked(&mut archive) {
+        return Err("it is protected by a password".into());
+    }
     let mut all_bytes = 0;
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).map_err(|error| {
@@ -101,6 +106,13 @@ fn check_zip(path: &Path) -> Result<Kind, String> {
         }
     }
     Ok(kind)
+}
+
+/// Whether the parts of an `.ods` are encrypted: its list of them says how.
+fn is_locked(archive: &mut ZipArchive<BufReader<File>>) -> bool {
+    let mut list = Vec::new();
+    let read = archive.by_name("META-INF/manifest.xml").map(|entry| entry.take(MOST_LIST_BYTES).read_to_end(&mut list));
+    read.is_ok() && memchr::memmem::find(&list, b"encryption-data").is_some()
 }
 
 struct Counted<R> {

@@ -114,15 +114,16 @@ impl Manifest {
                     false => Err("it is not Parquet; files of Avro and ORC are not read"),
                 };
                 let text = |texts: &StringArray| texts.is_valid(row).then(|| texts.value(row).to_string());
+                // An entry without a number was added with its manifest.
+                let sequence = number(rows.column_by_name("sequence_number"), row).unwrap_or(self.sequence);
                 let file = LiveFile {
                     name: names.value(row).to_string(),
                     path,
                     bytes: number(files.column_by_name("file_size_in_bytes"), row).unwrap_or(0).try_into().unwrap_or(0),
                     values: values.iter().map(text).collect(),
                     deleted: Deleted::Nothing,
+                    added: sequence,
                 };
-                // An entry without a number was added with its manifest.
-                let sequence = number(rows.column_by_name("sequence_number"), row).unwrap_or(self.sequence);
                 if !take(content, sequence, file) {
                     return Ok(false);
                 }
