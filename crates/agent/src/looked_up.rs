@@ -14,13 +14,14 @@ use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::Input;
 use lakeward_core::text::name_likeness;
 use lakeward_index::TableRef;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, ValueMatch};
-use lakeward_search::QueryTable;
 use lakeward_search::column_search::search_among;
 use lakeward_search::join;
 use lakeward_search::text_search::SearchOptions;
+use lakeward_search::{QueryColumn, QueryTable};
 use lakeward_sketch::{Normaliser, Writing};
 
 /// A column of more values has no codes, a table of more rows does not explain them.
@@ -34,12 +35,14 @@ const SAME_NAME: f64 = 0.5;
 const JOINS: f64 = 0.3;
 /// A column of more values is a list of names, not of categories.
 const CATEGORIES: usize = 40;
-/// Tables of codes that are looked at for one column.
-const FOR_COLUMN: usize = 3;
+/// Columns that one table of codes is tried for.
+const FOR_TABLE: usize = 2;
+/// Tables that the words find, among which those of codes are.
+const AMONG: usize = 20;
 /// Tables of codes that one turn is read with.
 const MOST: usize = 3;
-/// Tables of codes whose own codes are looked at.
-const DEEP: usize = 8;
+/// Tables that may explain codes of tables of codes.
+const DEEP: usize = 4;
 /// Readings of a turn, each with another table of codes.
 const TRIED: usize = 6;
 /// Texts of columns that are read as sentences for words that could not be applied.
@@ -82,15 +85,23 @@ impl Agent<'_> {
         (mut base, mut read): (Plan, Read),
         at_hand: Option<AtHand<'_>>,
     ) -> Result<(Plan, Read)> {
-        let opened;
-        let own = match at_hand.filter(|at_hand| *at_hand.input == base.relation.source) {
-            Some(at_hand) => at_hand.table,
-            None => {
-                opened = self.open_input(session, &base.relation.source)?;
-                &opened
-            }
+        let at_hand_table =
+            at_hand.filter(|at_hand| *at_hand.input == base.relation.source).map(|at_hand| at_hand.table);
+        let opened = match (&at_hand_table, &base.relation.source) {
+            (None, Input::Table(id)) => self.open_candidate(id)?,
+            _ => None,
         };
-        let mut tables = self.code_tables(&base, own)?;
+        let Some(own) = at_hand_table.or(opened.as_ref()) else { return Ok((base, read)) };
+        let found = self.searched(text)?.map(|found| found.answers).unwrap_or_default();
+        let mut among = Vec::with_capacity(AMONG);
+        for answer in found.iter().take(AMONG) {
+            let table = self.index.find(&answer.table)?;
+            let is_read = |input: &&Input| matches!(input, Input::Table(id) if *id == answer.table);
+            if answer.table != own.entry.id.as_str() && !base.inputs().iter().any(is_read) {
+                among.push(table);
+            }
+        }
+        let mut tables = self.code_tables(own, &among)?;
         // All rows of `cities_africa` are in Africa.
         let about = stems(&format!("{} {}", own.entry.id, own.entry.title()));
         let (mut all_taken, mut is_deep) = (Vec::new(), false);
@@ -113,19 +124,7 @@ impl Agent<'_> {
             }
             // What is not explained yet, codes of the tables of codes may.
             is_deep = true;
-            let mut further = Vec::new();
-            for by in tables.iter().take(DEEP) {
-                let source = Input::Table(by.id.clone());
-                let opened = self.open_input(session, &source)?;
-                for table in self.code_tables(&Plan::of(source), &opened)? {
-                    let is_known = |known: &CodeTable| known.id == table.id;
-                    let is_new =
-                        by.on.right != table.on.left && !base.inputs().contains(&&Input::Table(table.id.clone()));
-                    if is_new && !tables.iter().chain(&further).any(is_known) {
-                        further.push(CodeTable { by: Some(by.join(&table.on.left)), ..table });
-                    }
-                }
-            }
+            let further = self.codes_of_codes(own, &among, &tables)?;
             tables.extend(further);
         }
         for taken in all_taken {
@@ -148,38 +147,11 @@ impl Agent<'_> {
         Ok(matches!(columns, Err(Error::UnknownColumn { .. })))
     }
 
-    /// The tables that explain codes of `own` and that a plan does not read yet, those that join best first.
-    fn code_tables(&self, plan: &Plan, own: &QueryTable) -> Result<Vec<CodeTable>> {
+    /// The tables of `among` that explain codes of `own`, those that join best first.
+    fn code_tables(&self, own: &QueryTable, among: &[TableRef]) -> Result<Vec<CodeTable>> {
         let mut found: Vec<CodeTable> = Vec::new();
-        for (place, column) in own.columns.iter().enumerate() {
-            let is_number = matches!(column.profile.logical, LogicalType::Integer | LogicalType::Float);
-            let has_codes = is_number || column.profile.logical == LogicalType::Text;
-            if !has_codes || !(1..=MOST_CODES).contains(&column.sketch.distinct) {
-                continue;
-            }
-            let mut tables: Vec<(f64, TableRef)> = Vec::new();
-            for (other, overlap) in join::column_overlaps(self.index, column)? {
-                let segment = self.index.segment(other.segment)?;
-                let Some(&table) = segment.catalog.tables_of(&[other.column])?.first() else { continue };
-                let first = segment.catalog.columns(table)?.start;
-                let table = TableRef { segment: other.segment, table };
-                if overlap.containment() < KNOWS || tables.iter().any(|(_, known)| *known == table) {
-                    continue;
-                }
-                let dataset = self.index.dataset(table)?;
-                let Some(entry) = dataset.table() else { continue };
-                let input = Input::Table(entry.id.to_string());
-                let Some(key) = entry.profile.columns.get((other.column - first) as usize) else { continue };
-                let likeness = name_likeness(&column.profile.name, &key.name);
-                // Small numbers are the numbers of much.
-                let by_chance = is_number && likeness < SAME_NAME;
-                let explains = key.uniqueness >= UNIQUE && key.rows <= MOST_CODES && entry.id != own.entry.id;
-                if explains && !by_chance && !plan.inputs().contains(&&input) {
-                    tables.push((likeness, table));
-                }
-            }
-            tables.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            for (_, table) in tables.into_iter().take(FOR_COLUMN) {
+        for &table in among {
+            for place in self.explained_by(own, table)?.into_iter().take(FOR_TABLE) {
                 let Some(answer) = join::between(self.index, own, table, &[place], &self.ranking)? else { continue };
                 let [key] = answer.on.as_slice() else { continue };
                 if answer.score < JOINS || answer.containment < KNOWS || answer.uniqueness < UNIQUE {
@@ -192,6 +164,73 @@ impl Agent<'_> {
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(found)
+    }
+
+    /// The columns of `own` nearly all values of which are keys of `table`, by their places, those called alike first.
+    fn explained_by(&self, own: &QueryTable, table: TableRef) -> Result<Vec<usize>> {
+        let dataset = self.index.dataset(table)?;
+        let Some(entry) = dataset.table() else { return Ok(Vec::new()) };
+        let segment = self.index.segment(table.segment)?;
+        let mut found: Vec<(f64, usize)> = Vec::new();
+        for (number, key) in segment.catalog.columns(table.table)?.zip(&entry.profile.columns) {
+            if key.uniqueness < UNIQUE || !(1..=MOST_CODES).contains(&key.rows) {
+                continue;
+            }
+            let keys = segment.columns.hashes(segment.columns.record(number)?)?;
+            for (place, column) in own.columns.iter().enumerate() {
+                let (codes, likeness) = (&column.values.hashes, name_likeness(&column.profile.name, &key.name));
+                let is_number = matches!(column.profile.logical, LogicalType::Integer | LogicalType::Float);
+                let has_codes = is_number || column.profile.logical == LogicalType::Text;
+                // Small numbers are the numbers of much.
+                let by_chance = is_number && likeness < SAME_NAME;
+                if !has_codes || by_chance || !(1..=MOST_CODES as usize).contains(&codes.len()) {
+                    continue;
+                }
+                let shared = codes.iter().filter(|code| keys.binary_search(code).is_ok()).count();
+                if shared as f64 >= KNOWS * codes.len() as f64 && found.iter().all(|(_, known)| *known != place) {
+                    found.push((likeness, place));
+                }
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(found.into_iter().map(|(_, place)| place).collect())
+    }
+
+    /// The tables of `among` that explain codes of other tables of codes, which explain those of `own`.
+    fn codes_of_codes(&self, own: &QueryTable, among: &[TableRef], known: &[CodeTable]) -> Result<Vec<CodeTable>> {
+        let mut further: Vec<CodeTable> = Vec::new();
+        let new = among.iter().filter(|table| known.iter().all(|known| known.table != **table));
+        let mut tried = 0;
+        for &table in new {
+            let id = self.index.id(table)?.to_string();
+            let Some(opened) = self.open_candidate(&id)? else { continue };
+            let is_key = |column: &&QueryColumn| {
+                let ColumnProfile { uniqueness, rows, logical, .. } = &column.profile;
+                *uniqueness >= UNIQUE && (1..=MOST_CODES).contains(rows) && *logical == LogicalType::Text
+            };
+            let Some(key) = opened.columns.iter().find(is_key) else { continue };
+            if tried == DEEP {
+                break;
+            }
+            tried += 1;
+            let mut between: Vec<TableRef> = Vec::new();
+            for (column, overlap) in join::closest_columns(self.index, key)? {
+                let segment = self.index.segment(column.segment)?;
+                let Some(&number) = segment.catalog.tables_of(&[column.column])?.first() else { continue };
+                let by = TableRef { segment: column.segment, table: number };
+                let is_held = overlap.shared as f64 >= KNOWS * overlap.candidate_values as f64;
+                if is_held && by != table && !between.contains(&by) {
+                    between.push(by);
+                }
+            }
+            for by in self.code_tables(own, &between)? {
+                let Some(rows) = self.open_candidate(&by.id)? else { continue };
+                let codes = self.code_tables(&rows, &[table])?;
+                let codes = codes.into_iter().find(|codes| codes.on.left != by.on.right);
+                further.extend(codes.map(|codes| CodeTable { by: Some(by.join(&codes.on.left)), ..codes }));
+            }
+        }
+        Ok(further)
     }
 
     /// The columns of text that have words of `text` as values where no column of the rows has them, the longest words first.
