@@ -354,12 +354,9 @@ fn fivethirtyeight_answers_alike_in_every_form() {
     let (text, tables, problems) = of(as_text);
     assert!(tables > 450 && problems.is_empty(), "{tables} {problems:?}");
     let plain = of(as_parquet);
-    let forms: [(&str, Form, &[Value]); 4] = [
-        ("database", as_database, &text),
-        ("workbook", as_workbook, &text),
-        ("parts", as_parts, &text),
-        ("delta", as_delta, &plain.0),
-    ];
+    // Workbooks are not among them: spreadsheets keep numbers and dates, which their text does not say (eval/formats.md).
+    let forms: [(&str, Form, &[Value]); 3] =
+        [("database", as_database, &text), ("parts", as_parts, &text), ("delta", as_delta, &plain.0)];
     for (form, write, expected) in forms {
         let (found, count, problems) = of(write);
         let mut same: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
