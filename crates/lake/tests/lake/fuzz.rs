@@ -102,19 +102,6 @@ fn changed_deletion_vectors_of_delta_tables() {
 }
 
 #[test]
-fn changed_position_deletes_of_iceberg_tables() {
-    let lake = tempfile::tempdir().unwrap();
-    let mut table = IcebergTable::new(lake.path().join("t"), 2);
-    let file =
-        table.file("data/a.parquet", vec![("town", 1, texts(&["a", "b", "c"])), ("people", 2, numbers(&[1; 3]))]);
-    let deletes = table.deletes("data/deletes.parquet", &[("s3://warehouse/t/data/a.parquet", 1)]);
-    let manifests = [table.manifest("data.avro", &[file.at(1)]), table.manifest("deletes.avro", &[deletes.at(2)])];
-    table.commit(&manifests);
-    // A file of deletions that cannot be read makes a file of data that cannot be.
-    fuzz("deletes of an Iceberg table", &table.folder.join("data/deletes.parquet"), || read_lake(lake.path()));
-}
-
-#[test]
 fn changed_metadata_of_iceberg_tables() {
     let lake = tempfile::tempdir().unwrap();
     let mut table = IcebergTable::new(lake.path().join("t"), 2);
