@@ -185,7 +185,8 @@ pub fn understood<'a>(question: &'a Question, answer: &str) -> Option<&'a Choice
         REFUSALS.contains(&word) || !(is_function_word(word) || FILLERS.contains(&word))
     };
     let said: Vec<String> = lower_words(answer).filter(means).collect();
-    let place = number_said(answer).map(|number| number.value).filter(|place| said.len() == 1 && *place >= 1.0);
+    let number = if let [word] = said.as_slice() { number_said(word) } else { None };
+    let place = number.map(|number| number.value).filter(|place| *place >= 1.0);
     if let Some(choice) = place.and_then(|place| question.choices.get(place as usize - 1)) {
         return Some(choice);
     }
