@@ -41,7 +41,7 @@ mod wanted_columns;
 mod wanted_table;
 mod weighed;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,9 +56,9 @@ use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
 use lakeward_operate::LakeContext;
 use lakeward_reading::catalogue::CatalogueWords;
-use lakeward_search::RankingWeights;
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
+use lakeward_search::{RankingWeights, SearchedText};
 use model::ModelAccess;
 use trace::Provenance;
 pub use turn_effect::TurnEffect;
@@ -92,6 +92,8 @@ pub struct Agent<'a> {
     model: Option<ModelAccess<'a>>,
     /// Where runs of the search are kept, if anywhere.
     runs: Option<RunCache>,
+    /// What the latest plain search found.
+    latest_search: RefCell<Option<SearchedText>>,
     /// The questions of tables, opened when they are first needed.
     questions: OnceCell<Option<QuestionIndex>>,
     /// The words of the catalogue, read when they are first needed.
@@ -122,6 +124,7 @@ impl<'a> Agent<'a> {
             context: OnceCell::new(),
             model: None,
             runs: None,
+            latest_search: RefCell::default(),
             questions: OnceCell::new(),
             words: Arc::default(),
             tasks: None,

@@ -17,7 +17,7 @@ use lakeward_index::TableRef;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, ValueMatch};
+use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, TurnReading, ValueMatch};
 use lakeward_search::column_search::search_among;
 use lakeward_search::join;
 use lakeward_search::text_search::SearchOptions;
@@ -73,8 +73,8 @@ enum Taken {
 }
 
 impl Agent<'_> {
-    /// A plan and how a turn reads over it; with tables of codes that have words of the turn, where it is then read as a plan that needs them and
-    /// nothing more is lost.
+    /// A plan and how a turn reads over it and is then `corrected`; with tables of codes that have words of the turn, where it is then read as a
+    /// plan that needs them and nothing more is lost. Such tables are looked for among those that the words of the turn find.
     ///
     /// # Errors
     /// A damaged index, and whatever opening the table at hand reports.
@@ -83,8 +83,12 @@ impl Agent<'_> {
         session: &Session,
         text: &str,
         (mut base, mut read): (Plan, Read),
-        at_hand: Option<AtHand<'_>>,
+        (at_hand, corrected): (Option<AtHand<'_>>, &dyn Fn(&mut TurnReading)),
     ) -> Result<(Plan, Read)> {
+        // What is said of a table to be joined or appended is not said of these rows.
+        if !read.assembly.tables.is_empty() {
+            return Ok((base, read));
+        }
         let at_hand_table =
             at_hand.filter(|at_hand| *at_hand.input == base.relation.source).map(|at_hand| at_hand.table);
         let opened = match (&at_hand_table, &base.relation.source) {
@@ -97,7 +101,8 @@ impl Agent<'_> {
         for answer in found.iter().take(AMONG) {
             let table = self.index.find(&answer.table)?;
             let is_read = |input: &&Input| matches!(input, Input::Table(id) if *id == answer.table);
-            if answer.table != own.entry.id.as_str() && !base.inputs().iter().any(is_read) {
+            let has_rows = self.index.dataset(table)?.table().is_some();
+            if has_rows && answer.table != own.entry.id.as_str() && !base.inputs().iter().any(is_read) {
                 among.push(table);
             }
         }
@@ -108,10 +113,10 @@ impl Agent<'_> {
         'next: for _ in 0..MOST + 1 {
             let lost = &read.assembly.not_applied;
             let mut look_ups = self.with_values(session, (&base, text), (&about, &tables), at_hand)?;
-            look_ups.extend(self.with_names(lost, (&about, &tables))?);
+            look_ups.extend(self.with_names(lost, (&about, own, &tables))?);
             for LookUp { joins, taken } in look_ups.into_iter().take(TRIED) {
                 let Some(wider) = with_joins(&base, &joins) else { continue };
-                let with = self.assembled(session, text, &wider, at_hand, &|_| ())?;
+                let with = self.assembled(session, text, &wider, at_hand, corrected)?;
                 let least = with.assembly.not_applied.len() + usize::from(matches!(taken, Taken::Name(_)));
                 if least <= lost.len() && self.needs(session, &with.assembly.plan, &base, &joins)? {
                     (base, read) = (wider, with);
@@ -284,17 +289,19 @@ impl Agent<'_> {
         Ok(matches.into_iter().map(look_up).collect())
     }
 
-    /// The columns that words name which could not be applied.
+    /// The columns that words name which could not be applied, which name none of the table at hand better, and which do not speak of what that
+    /// table is about.
     fn with_names(
         &self,
         lost: &[NotApplied],
-        (about, tables): (&BTreeSet<String>, &[CodeTable]),
+        (about, own, tables): (&BTreeSet<String>, &QueryTable, &[CodeTable]),
     ) -> Result<Vec<LookUp>> {
-        let among: Vec<TableRef> = tables.iter().map(|table| table.table).collect();
+        let own = self.index.get(own.entry.id.as_str())?;
+        let among: Vec<TableRef> = tables.iter().map(|table| table.table).chain(own).collect();
         let options = SearchOptions { k: 1, weights: &self.ranking };
         let mut found = Vec::new();
         let lost = lost.iter().map(|lost| lost.words.as_str());
-        for words in lost.filter(|words| !stems(words).is_subset(about)) {
+        for words in lost.filter(|words| stems(words).is_disjoint(about)) {
             let named = search_among(self.index, self.embedder, words, &options, (&among, READ))?;
             let Some(best) = named.into_iter().next().filter(|best| best.score >= PLAINLY) else { continue };
             let Some(table) = tables.iter().find(|table| table.id == best.table) else { continue };

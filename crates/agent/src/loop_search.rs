@@ -64,10 +64,19 @@ impl LoopFound {
 }
 
 impl Agent<'_> {
-    /// The tables that a plain search finds for `text`; `None` where it has no words.
+    /// The tables that a plain search finds for `text`; `None` where it has no words. The latest search is kept, so that stages of a turn which
+    /// look for the same words search once.
     pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
-        let has_words = !text.trim().is_empty();
-        has_words.then(|| SearchedText::of(self.index, self.embedder, text, DEPTH, &self.ranking)).transpose()
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let known = self.latest_search.borrow().as_ref().filter(|known| known.text == text).cloned();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let found = SearchedText::of(self.index, self.embedder, text, DEPTH, &self.ranking)?;
+        *self.latest_search.borrow_mut() = Some(found.clone());
+        Ok(Some(found))
     }
 
     /// Whether one of the best tables says most of the words.

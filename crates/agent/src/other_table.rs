@@ -40,7 +40,7 @@ impl Agent<'_> {
         for (rank, answer) in others.into_iter().take(READ).enumerate() {
             let dataset = self.index.dataset(self.index.find(&answer.table)?)?;
             let Some(table) = dataset.table() else { continue };
-            let Ok(other) = self.read_over_found(session, text, table, "") else { continue };
+            let Ok(other) = self.read_over_found(session, text, table, ("", false)) else { continue };
             let found = FoundBeside { rank, relevance: answer.relevance.unwrap_or(0.0), own_relevance: own };
             if over.explained.other_is_meant(&over.turn, other.explained, found) >= SURELY_OTHER {
                 return Ok(true);
@@ -57,7 +57,7 @@ impl Agent<'_> {
         let Some(id) = session.latest().and_then(|turn| turn.tables.first()) else { return Ok(None) };
         let Some(table) = self.index.get(id)? else { return Ok(None) };
         let dataset = self.index.dataset(table)?;
-        Ok(dataset.table().and_then(|table| self.read_over_found(session, text, table, "").ok()))
+        Ok(dataset.table().and_then(|table| self.read_over_found(session, text, table, ("", false)).ok()))
     }
 
     /// The turn as it is read over the best table of the lake, where none is at hand; none where that cannot be read.
@@ -69,6 +69,6 @@ impl Agent<'_> {
     ) -> Option<PlanReading> {
         let topic = topic_words(&reading.signals.demands).collect::<Vec<_>>().join(" ");
         let table = best_table(scored)?.candidate.dataset.table()?;
-        self.read_over_found(session, &reading.request.text, table, &topic).ok()
+        self.read_over_found(session, &reading.request.text, table, (&topic, true)).ok()
     }
 }

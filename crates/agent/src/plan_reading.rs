@@ -173,7 +173,7 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        let (base, read) = self.with_looked_up(session, text, (base, read), at_hand)?;
+        let (base, read) = self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?;
         let reading = PlanReading::of(read, stands, base, None);
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
@@ -184,7 +184,7 @@ impl Agent<'_> {
     }
 
     /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
-    /// "killed by the police" over a table of police killings.
+    /// "killed by the police" over a table of police killings. With what its codes mean, where that `is_looked_up`.
     ///
     /// # Errors
     /// Those of [`Agent::read_over`].
@@ -193,7 +193,7 @@ impl Agent<'_> {
         session: &Session,
         text: &str,
         table: &TableEntry,
-        topic: &str,
+        (topic, is_looked_up): (&str, bool),
     ) -> Result<PlanReading> {
         let (topic, about) = (stems(topic), stems(&format!("{} {}", table.id, table.title())));
         let names_table = |span: &Span| {
@@ -205,7 +205,10 @@ impl Agent<'_> {
         let base = Plan::of(Input::Table(table.id.to_string()));
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
         let read = self.assembled(session, text, &base, None, &without_topic)?;
-        let (wider, read) = self.with_looked_up(session, text, (base.clone(), read), None)?;
+        let (wider, read) = match is_looked_up {
+            true => self.with_looked_up(session, text, (base.clone(), read), (None, &without_topic))?,
+            false => (base.clone(), read),
+        };
         Ok(PlanReading::of(read, base, wider, None))
     }
 

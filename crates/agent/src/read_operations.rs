@@ -58,9 +58,9 @@ impl Agent<'_> {
     ) -> Result<Vec<RankedOperation>> {
         const MOST: usize = 2;
         const LEAST: f64 = 0.04;
-        let may_be = |other: &&Meaning| {
-            !reading.is_written() && other.probability >= LEAST && Some(&other.assembly.plan) != first
-        };
+        let is_new = |plan: &Plan| Some(plan) != first && *plan != reading.base;
+        let may_be =
+            |other: &&Meaning| !reading.is_written() && other.probability >= LEAST && is_new(&other.assembly.plan);
         let mut found = Vec::new();
         for Meaning { turn, assembly, probability } in reading.others.iter().filter(may_be) {
             let wish = PlanWish {

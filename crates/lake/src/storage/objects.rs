@@ -17,8 +17,19 @@ use super::store::{Store, io_error, wait};
 
 /// Larger files are sent in parts of this size, each from memory.
 const PART_BYTES: usize = 64 << 20;
-/// Times that an object is fetched again where the store has broken off.
+/// Times that an object or a list is asked for again where the store has broken off.
 const RETRIES: usize = 3;
+
+/// The answer of `ask`, which is asked again where the store has broken off.
+fn persistently<T>(ask: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let mut left = RETRIES;
+    loop {
+        match ask() {
+            Err(error) if left > 0 && may_pass(&error) => left -= 1,
+            answered => return answered,
+        }
+    }
+}
 
 /// The objects below an address.
 pub struct Objects {
@@ -70,15 +81,18 @@ impl Objects {
     /// # Errors
     /// Those of the store.
     pub fn list(&self, folder: &str, after: Option<&str>) -> io::Result<Vec<Listed>> {
-        let (inner, prefix, start) = (Arc::clone(&self.inner), self.key(folder)?, self.key("")?);
+        let (prefix, start) = (self.key(folder)?, self.key("")?);
         let after = after.map(|name| self.key(name)).transpose()?;
-        let found = wait(async move {
-            let found = match &after {
-                Some(after) => inner.list_with_offset(Some(&prefix), after),
-                None => inner.list(Some(&prefix)),
-            };
-            found.try_collect::<Vec<_>>().await.map_err(|error| io_error(&error))
-        })??;
+        let found = persistently(|| {
+            let (inner, prefix, after) = (Arc::clone(&self.inner), prefix.clone(), after.clone());
+            wait(async move {
+                let found = match &after {
+                    Some(after) => inner.list_with_offset(Some(&prefix), after),
+                    None => inner.list(Some(&prefix)),
+                };
+                found.try_collect::<Vec<_>>().await.map_err(|error| io_error(&error))
+            })?
+        })?;
         let named = found.into_iter().filter_map(|found| {
             let name = found.location.as_ref().strip_prefix(start.as_ref())?.trim_start_matches('/').to_string();
             let Object { bytes, etag, modified_seconds: written_seconds } = Object::of(&found);
@@ -111,11 +125,10 @@ impl Objects {
 
     fn fetch(&self, name: &str, range: Option<Range<u64>>, most_bytes: usize) -> io::Result<Vec<u8>> {
         let key = self.key(name)?;
-        let mut left = RETRIES;
-        loop {
+        persistently(|| {
             let (inner, key, range) = (Arc::clone(&self.inner), key.clone(), range.clone());
             let options = GetOptions { range: range.clone().map(GetRange::Bounded), ..GetOptions::default() };
-            let fetched = wait(async move {
+            wait(async move {
                 let answer = inner.get_opts(&key, options).await.map_err(|error| io_error(&error))?;
                 if range.is_some_and(|range| range != answer.range) {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the store sent another part of it"));
@@ -125,12 +138,8 @@ impl Objects {
                     return Err(io::Error::other(format!("it has {length} bytes, more than {most_bytes}")));
                 }
                 body_of(answer, length).await
-            })?;
-            match fetched {
-                Err(error) if left > 0 && may_pass(&error) => left -= 1,
-                fetched => return fetched,
-            }
-        }
+            })?
+        })
     }
 
     /// Writes an object, in place of one of the same name.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path as Key;
@@ -304,7 +305,7 @@ pub(super) fn io_error(error: &object_store::Error) -> io::Error {
     use object_store::Error::{NotFound, PermissionDenied, Precondition, Unauthenticated};
     const LONGEST: usize = 400;
     const REFUSED: &str = "the store refuses access to it";
-    let kind = match error {
+    let mut kind = match error {
         NotFound { .. } => return io::ErrorKind::NotFound.into(),
         Precondition { .. } => return super::remote_file::changed(),
         PermissionDenied { .. } | Unauthenticated { .. } => {
@@ -315,6 +316,9 @@ pub(super) fn io_error(error: &object_store::Error) -> io::Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
+        if cause.downcast_ref::<HttpError>().is_some_and(|error| error.kind() == HttpErrorKind::Interrupted) {
+            kind = io::ErrorKind::UnexpectedEof;
+        }
     }
     let reason = cause.to_string();
     let reason = reason.lines().next().unwrap_or_default();

@@ -3,6 +3,7 @@
 // Clippy knows test functions only, not what they call.
 #![allow(clippy::unwrap_used)]
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -99,6 +100,32 @@ fn changed_deletion_vectors_of_delta_tables() {
     let protocol = serde_json::from_str(WITH_VECTORS).unwrap();
     table.commit(&[protocol, metadata(&[column("n", "long")], &[]), file]);
     fuzz("a deletion vector", &table.folder.join("a.bin"), || read_lake(lake.path()));
+}
+
+#[test]
+fn changed_position_deletes_of_iceberg_tables() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = IcebergTable::new(lake.path().join("t"), 2);
+    let file =
+        table.file("data/a.parquet", vec![("town", 1, texts(&["a", "b", "c"])), ("people", 2, numbers(&[1; 3]))]);
+    let deletes = table.deletes("data/deletes.parquet", &[("s3://warehouse/t/data/a.parquet", 1)]);
+    let manifests = [table.manifest("data.avro", &[file.at(1)]), table.manifest("deletes.avro", &[deletes.at(2)])];
+    table.commit(&manifests);
+    let again = Cell::new(0);
+    let read = || {
+        // What was read of a log stays until something changes in its folder.
+        again.set(again.get() + 1);
+        fs::write(lake.path().join("t/metadata/note.txt"), "-".repeat(again.get())).unwrap();
+        for file in list_tables(lake.path(), &Choices::default())?.files {
+            let options = ReadOptions::default();
+            // A file of deletions that cannot be read makes a file of data that cannot be, which is left out and told.
+            if drained(open_path(&file.path, &options)?, &options)?.rows.is_empty() {
+                return Err(Error::unreadable(&file.path, "its only file of data is left out"));
+            }
+        }
+        Ok(())
+    };
+    fuzz("deletes of an Iceberg table", &table.folder.join("data/deletes.parquet"), read);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::workbook_file;
 /// A table as texts: names, then rows. A cell that is missing is none.
 pub struct Content {
     names: Vec<String>,
-    rows: Vec<Vec<Option<String>>>,
+    pub rows: Vec<Vec<Option<String>>>,
 }
 
 /// Writes a table in a format.
