@@ -8,9 +8,9 @@ const SALES: &str = "shop,kind,amount\nNorth,tea,10\nNorth,coffee,20\nSouth,tea,
 const SHOPS: &str = "shop,town\nNorth,Riga\nSouth,Oslo\nEast,Bern\n";
 const TASKS: &str = r#"{"id":"c1","lake":"shops","start":"sales","voice":"ann","turns":[{"text":"total amount per shop","kind":"aggregate","sql":"S","columns":"exact"},{"text":"undo that","kind":"undo","sql":"S","columns":"exact"}]}
 {"id":"c2","lake":"shops","start":"sales","voice":"ann","turns":[{"text":"only tea","kind":"filter","sql":"S","columns":"exact"}]}
-{"id":"c3","lake":"shops","start":"sales","voice":"bo","turns":[{"text":"sort of interesting ones","kind":"filter","sql":"S","columns":"extra ok"}]}
+{"id":"c3","lake":"shops","start":"sales","voice":"bo","turns":[{"text":"only tea, and add the margin","kind":"filter","sql":"S","columns":"extra ok"}]}
 {"id":"c4","lake":"shops","start":null,"voice":"bo","turns":[{"text":"I need some data","kind":"filter","sql":"S","columns":"extra ok"}]}
-{"id":"c5","lake":"shops","start":"sales","voice":"bo","turns":[{"text":"thanks, lovely weather today","kind":"filter","sql":"S","columns":"exact"},{"text":"thanks again","kind":"impossible","sql":null,"ask_ok":true}]}
+{"id":"c5","lake":"shops","start":"sales","voice":"bo","turns":[{"text":"undo that","kind":"filter","sql":"S","columns":"exact"},{"text":"thanks again","kind":"impossible","sql":null,"ask_ok":true}]}
 "#;
 /// The amounts by shop in another order and under another name; the table before; coffee where tea was asked for; and what no turn comes to.
 const GOLD: [(&str, &str); 5] = [
