@@ -761,6 +761,8 @@ pub enum SchemaOf {
     TaskTrace,
     Replay,
     Eval,
+    Acts,
+    Outcomes,
     Simulate,
     Voice,
     Tune,

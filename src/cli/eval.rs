@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::{Arguments, EvalCommand};
 use super::lake::{self, built_in};
 use super::progress::Bar;
-use super::{Status, printer};
+use super::{Status, eval_turns, printer};
 use lakeward::{Model, Place};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
@@ -14,6 +14,7 @@ use lakeward_eval::comparison::compare;
 use lakeward_eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::lakeward_system::NAME;
+use lakeward_eval::provenance::Produced;
 use lakeward_eval::report::{self, EvalReport, SystemReport, add_intervals, add_names, groups};
 use lakeward_eval::subset;
 use lakeward_eval::systems::{BASELINES, Systems};
@@ -21,7 +22,7 @@ use lakeward_eval::variant::Variant;
 use lakeward_eval::variant::drill::add_drills;
 use lakeward_eval::variant::system::VariantModel;
 use lakeward_eval::variant::table::VariantSettings;
-use lakeward_eval::{acts, extraction, layout, peak_memory, provenance, run as trec_run, signals};
+use lakeward_eval::{acts, constraints, extraction, layout, outcomes, peak_memory, run as trec_run, signals};
 use lakeward_models::embed::{Embedder, SentenceModel};
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::RankingWeights;
@@ -39,7 +40,10 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         return extracted(arguments, command);
     }
     if acts::is_one(&command.folder) {
-        return acts_read(arguments, command);
+        return eval_turns::acts(arguments, command);
+    }
+    if outcomes::is_one(&command.folder) {
+        return eval_turns::outcomes(arguments, command);
     }
     let weights = match &command.weights {
         Some(path) => RankingWeights::load(path)?,
@@ -79,13 +83,13 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     for path in command.run_in.iter().filter(|_| ranked) {
         measured.push(measure_run(path, &mut benchmark, &options)?);
     }
-    let signals = match options.tasks.contains(&Task::Signals) {
+    let (signals, constraints) = match options.tasks.contains(&Task::Signals) {
         true => {
             let needs_index = names.iter().any(|name| name.starts_with(NAME)) && benchmark.lake.is_some();
             let index = if needs_index { Some(systems.index(&bar)?.0) } else { None };
-            signals::score(&benchmark, index.as_deref())?
+            (signals::score(&benchmark, index.as_deref())?, constraints::score(&command.folder)?)
         }
-        false => Vec::new(),
+        false => (Vec::new(), None),
     };
     for Measured { report, rows } in &mut measured {
         add_intervals(&mut report.groups, rows, options.k, command.seed);
@@ -98,8 +102,11 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         write_run(path, first)?;
     }
     let report = report_of(command, &benchmark, form, &weights, measured, &options);
+    let reads = [Task::Signals, Task::Dialogue].iter().any(|task| options.tasks.contains(task));
     let report = EvalReport {
+        produced: if reads { Produced::by_reader(model.as_ref().map(Model::access)) } else { Produced::here() },
         signals,
+        constraints,
         aliases,
         subset,
         embedder: sentence_model.as_ref().map(|model| model.id().to_string()),
@@ -128,27 +135,6 @@ fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     Ok(if scores.papers > 0 { Status::Done } else { Status::NothingFound })
 }
 
-/// Scores the acts of a benchmark's utterances over the catalogue of `--corpus`.
-fn acts_read(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
-    let Some(corpus) = &command.corpus else {
-        return Err(Error::Usage(
-            "acts are read over a catalogue: name the folder of its records with `--corpus`".into(),
-        ));
-    };
-    let bar = Bar::new(arguments.quiet)?;
-    let benchmark = layout::read(corpus)?;
-    let systems =
-        Systems::over(&benchmark, built_in(), RankingWeights::shipped().clone(), command.keep_index.as_deref());
-    let scores = acts::score(&command.folder, &systems.index(&bar)?.0)?;
-    bar.finish();
-    let Some(scores) = scores else { return Ok(Status::NothingFound) };
-    match arguments.json {
-        true => printer::json(&scores)?,
-        false => printer::evaluation::acts(&scores),
-    }
-    Ok(Status::Done)
-}
-
 /// Reads the benchmark, with the records and papers of another one if requested.
 pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
     let mut benchmark = layout::read(&command.folder)?;
@@ -173,7 +159,7 @@ pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
     Ok(benchmark)
 }
 
-fn scratch_folder() -> Result<TempDir> {
+pub(super) fn scratch_folder() -> Result<TempDir> {
     tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))
 }
 
@@ -369,9 +355,7 @@ fn report_of(
         |grades: &lakeward_eval::benchmark::Grades| grades.values().filter(|grade| **grade > 0).count() as u64;
     EvalReport {
         version: report::VERSION,
-        lakeward: env!("CARGO_PKG_VERSION").to_string(),
-        commit: provenance::commit(),
-        program: provenance::program(),
+        produced: Produced::here(),
         benchmark: benchmark.name.clone(),
         layout: benchmark.layout,
         form: form.name().to_string(),
@@ -388,6 +372,7 @@ fn report_of(
         systems: systems.collect(),
         comparisons: compare(&runs, options.k, command.seed),
         signals: Vec::new(),
+        constraints: None,
         aliases: None,
     }
 }
@@ -399,6 +384,7 @@ fn show(arguments: &Arguments, command: &EvalCommand, report: &EvalReport) -> Re
     printer::evaluation::report(report);
     if command.per_query {
         printer::evaluation::queries(report);
+        report.constraints.iter().for_each(printer::turns::disagreements);
     }
     if !arguments.quiet {
         printer::evaluation::problems(report);

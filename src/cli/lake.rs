@@ -61,7 +61,8 @@ pub fn model(arguments: &Arguments, place: &Place, config: &Config) -> Result<Op
     if arguments.llm.no_llm { Ok(None) } else { Model::of(&options_of(arguments), place, config) }
 }
 
-fn options_of(arguments: &Arguments) -> ModelOptions {
+/// The language model that the arguments name.
+pub fn options_of(arguments: &Arguments) -> ModelOptions {
     model_options(arguments.llm.llm_url.clone(), arguments.llm.llm_model.clone())
 }
 

@@ -13,6 +13,7 @@ mod conversation;
 mod eval;
 mod eval_feedback;
 mod eval_model;
+mod eval_turns;
 mod features;
 mod graph_feedback;
 mod harvest;

@@ -12,6 +12,7 @@ pub mod papers;
 pub mod plan;
 pub mod recommendation;
 pub mod task_path;
+pub mod turns;
 mod variants;
 
 use std::io::{IsTerminal, Write};

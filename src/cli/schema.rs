@@ -25,10 +25,12 @@ use lakeward_agent::trace;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Edit, Plan};
 use lakeward_core::request::demands_schema;
+use lakeward_eval::acts::ActScores;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::feedback::FeedbackReport;
 use lakeward_eval::model_check::ModelCheck;
 use lakeward_eval::model_gain::VoiceReport;
+use lakeward_eval::outcomes::OutcomeReport;
 use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
@@ -75,6 +77,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::TaskTrace => schema_for!(TaskTrace),
         SchemaOf::Replay => schema_for!(ReplayDocument),
         SchemaOf::Eval => schema_for!(EvalReport),
+        SchemaOf::Acts => schema_for!(ActScores),
+        SchemaOf::Outcomes => schema_for!(OutcomeReport),
         SchemaOf::Simulate => schema_for!(ConversationReport),
         SchemaOf::Voice => schema_for!(VoiceReport),
         SchemaOf::Tune => schema_for!(TuneReport),

@@ -7,10 +7,12 @@ use super::conversation::LakewardConversation;
 use super::progress::Bar;
 use super::sessions::write_new;
 use super::{Status, lake, printer};
+use lakeward::Model;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::text::counted;
 use lakeward_eval::evaluate::asking;
+use lakeward_eval::provenance::Produced;
 use lakeward_eval::simulation::{
     ConversationReport, ConversationScores, Dialogue, Patience, SimulationOptions, converse, dialogues, goal_records,
 };
@@ -59,7 +61,7 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     }
     bar.finish();
     let report = ConversationReport {
-        lakeward: env!("CARGO_PKG_VERSION").into(),
+        produced: Produced::by_reader(lakeward.model().map(Model::access)),
         records: records.len(),
         seed: command.seed,
         most_turns: patience.turns,

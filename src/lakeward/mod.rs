@@ -71,8 +71,8 @@ pub struct Lakeward {
     index: Arc<LakeIndex>,
     model: Option<Arc<Model>>,
     cache: Arc<SnapshotCache>,
-    /// Whose sessions these are, if not everybody's who can read the lake.
-    user: Option<Arc<str>>,
+    /// The folder of its sessions, if it is not that of the index.
+    sessions_in: Option<Arc<Path>>,
 }
 
 /// The current snapshot of the index at `place`, with what users know.
@@ -105,7 +105,15 @@ impl Lakeward {
         let embedder = place.embedder()?;
         let config = place.config()?;
         let index = opened(&place, &config, &*embedder)?;
-        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default(), user: None })
+        Ok(Self {
+            place,
+            config,
+            embedder,
+            index: Arc::new(index),
+            model: None,
+            cache: Arc::default(),
+            sessions_in: None,
+        })
     }
 
     /// Indexes the lake at `place`, or brings its index up to date, and opens it.
@@ -147,7 +155,14 @@ impl Lakeward {
 
     /// The same lake with the sessions of `user` alone; the name must be one of a file.
     pub fn of_user(&self, user: &Arc<str>) -> Self {
-        Self { user: Some(Arc::clone(user)), ..self.clone() }
+        let folder = self.place.index.join(USERS).join(&**user);
+        Self { sessions_in: Some(folder.into()), ..self.clone() }
+    }
+
+    /// The same lake with sessions in `folder` that teach nothing: those of a measurement.
+    pub fn with_sessions_apart(mut self, folder: &Path) -> Self {
+        self.config.learning.record = false;
+        Self { sessions_in: Some(folder.into()), ..self }
     }
 
     /// The same lake without its language model.
@@ -369,11 +384,8 @@ impl Lakeward {
 
     /// The store of this lake's sessions.
     pub fn sessions(&self) -> SessionStore {
-        let folder = match &self.user {
-            Some(user) => self.place.index.join(USERS).join(&**user),
-            None => self.place.index.clone(),
-        };
-        SessionStore::new(&folder).teaching(self.config.learning.record.then(|| self.learned()))
+        let folder = self.sessions_in.as_deref().unwrap_or(&self.place.index);
+        SessionStore::new(folder).teaching(self.config.learning.record.then(|| self.learned()))
     }
 
     /// An agent over this snapshot.

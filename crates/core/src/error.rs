@@ -364,7 +364,7 @@ impl Error {
             Error::Benchmark { line: None, .. } => Some(
                 "a benchmark folder contains `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`; or LakeBench's \
                  `*_query.csv` and `*_ground_truth.csv` beside a folder of tables; or pairs `query_table,data_lake_table` as \
-                 CSV beside `query/` and `datalake/`; or `requests.jsonl`"
+                 CSV beside `query/` and `datalake/`; `requests.jsonl`; `acts.jsonl`; or `tasks.jsonl` beside `gold/`"
                     .into(),
             ),
             Error::Io { action: "write" | "create", .. } => {

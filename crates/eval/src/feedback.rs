@@ -17,6 +17,7 @@ use super::benchmark::{Benchmark, Grades, LabelledQuery, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::lakeward_system::LakeIndexOf;
 use super::metrics;
+use super::provenance::Produced;
 use lakeward_agent::Request;
 use lakeward_agent::session::{FeedbackStore, RequestFeedback, Session, SessionStore, requests_with_feedback};
 use lakeward_core::error::{Error, Result};
@@ -74,6 +75,9 @@ pub struct FeedbackStage {
 /// What `lakeward eval DIR --learning` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FeedbackReport {
+    /// What was measured.
+    #[serde(flatten)]
+    pub produced: Produced,
     /// The benchmark.
     pub benchmark: String,
     /// Depth of nDCG.
@@ -152,7 +156,8 @@ pub fn measure(
             scores: scores.into_iter().flatten().collect(),
         });
     }
-    Ok(FeedbackReport { benchmark: benchmark.name.clone(), k: options.k, seed: options.seed, stages })
+    let (produced, benchmark) = (Produced::by_reader(None), benchmark.name.clone());
+    Ok(FeedbackReport { produced, benchmark, k: options.k, seed: options.seed, stages })
 }
 
 /// Splits the requests into those asked in sessions and those tested: about half of each table's requests each.

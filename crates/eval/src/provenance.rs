@@ -1,10 +1,50 @@
-//! Which program produced a figure, so that it can be reproduced.
+//! What produced a figure, so that it can be reproduced.
 
 use std::fs;
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_agent::model::ModelAccess;
+use lakeward_models::llm::PromptUse;
+use lakeward_reading::reader::Reader;
+
+/// The program, and the reader of what is said where something is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Produced {
+    /// The program's version.
+    pub lakeward: String,
+    /// The commit it was built from, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Hash of the program's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The reader: the built-in one by a hash of its weights, and before it a model with the prompt that it reads by, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<String>,
+}
+
+impl Produced {
+    /// Figures of this program that rest on no reading.
+    pub fn here() -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION").to_string(), commit: commit(), program: program(), reader: None }
+    }
+
+    /// Figures of this program that rest on what its reader reads, with `model` before it.
+    pub fn by_reader(model: Option<ModelAccess<'_>>) -> Self {
+        let built_in = Reader::builtin_id();
+        let reader = match model {
+            Some(of) => format!("{} by {}, else {built_in}", of.chat.id(), of.prompts.of(PromptUse::Read).id()),
+            None => built_in.to_string(),
+        };
+        Self { reader: Some(reader), ..Self::here() }
+    }
+}
+
 /// The first 16 hexadecimal digits of the BLAKE3 hash of the running program's file; `None` if it cannot be read.
-pub fn program() -> Option<String> {
+fn program() -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::File::open(std::env::current_exe().ok()?).ok()?).ok()?;
     Some(hasher.finalize().to_hex().as_str()[..16].to_string())
@@ -12,7 +52,7 @@ pub fn program() -> Option<String> {
 
 /// The commit that the program was built from: the one given to the build (`LAKEWARD_COMMIT`), otherwise the one checked out in the
 /// clone that contains the program's file.
-pub fn commit() -> Option<String> {
+fn commit() -> Option<String> {
     let given = option_env!("LAKEWARD_COMMIT").map(str::to_string);
     given.or_else(|| std::env::current_exe().ok()?.ancestors().find_map(|folder| checked_out(&folder.join(".git"))))
 }

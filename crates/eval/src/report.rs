@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::benchmark::{Benchmark, LayoutKind, Problem, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::comparison::Comparison;
+use super::constraints::ConstraintScores;
 use super::evaluate::{IDEAL, QueryRow};
 use super::metrics::{Scores, mean};
+use super::provenance::Produced;
 use super::signals::SignalScores;
 use super::subset::Subset;
 use super::task_report::{self, GraphCost};
@@ -30,14 +32,9 @@ pub const VERSION: u32 = 2;
 pub struct EvalReport {
     /// [`VERSION`].
     pub version: u32,
-    /// The program's version.
-    pub lakeward: String,
-    /// The commit it was built from, if known ([`super::provenance`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// Hash of the program's file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program: Option<String>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub produced: Produced,
     /// The benchmark: the name of its folder.
     pub benchmark: String,
     /// Its file layout.
@@ -73,6 +70,9 @@ pub struct EvalReport {
     pub comparisons: Vec<Comparison>,
     /// Signals of labelled requests.
     pub signals: Vec<SignalScores>,
+    /// What is wanted after each turn of dialogues, if the benchmark says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<ConstraintScores>,
     /// Scores of the resolution of dataset names, if the benchmark has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aliases: Option<AliasScores>,
@@ -248,12 +248,14 @@ impl EvalReport {
     fn write_markdown(&self, out: &mut String) -> std::fmt::Result {
         let k = self.k;
         writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.form)?;
-        let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        let Produced { lakeward, commit, reader, .. } = &self.produced;
+        let commit = commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
         let vectors = self.embedder.as_deref().map(|embedder| format!(", vectors of {embedder}")).unwrap_or_default();
+        let reader = reader.as_deref().map(|reader| format!(", read by {}", plain(reader))).unwrap_or_default();
         writeln!(
             out,
-            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}{vectors}; {} documents requested per query; seed {}.\n",
-            self.queries, self.relevant, self.lakeward, self.weights, self.depth, self.seed
+            "{} queries, {} relevant pairs. lakeward {lakeward}{commit}, weights {}{vectors}{reader}; {} documents requested per query; seed {}.\n",
+            self.queries, self.relevant, self.weights, self.depth, self.seed
         )?;
         writeln!(
             out,

@@ -15,7 +15,9 @@ const EVAL_AFTER_HELP: &str = "A benchmark is a folder with one of these layouts
                             papers.jsonl and aliases-*.jsonl for searches by task
   *_query.csv, *_ground_truth.csv  LakeBench's own files beside the folder of tables
   pairs as CSV (query_table,data_lake_table)  beside query/ and datalake/, as in SANTOS, TUS and UGEN
-  requests.jsonl, dialogues.jsonl  requests labelled with operation and intention
+  requests.jsonl, dialogues.jsonl  requests labelled with operation and intention, and what is wanted after each turn
+  acts.jsonl                what turns over a catalogue do, for the records of --corpus
+  tasks.jsonl, gold/        conversations with the table that is meant after each turn, over the lakes of --over
 
 Systems: lakeward, its ablations (lakeward-no-join-rarity, …; `ablations` for all), and the plain baselines (`baselines` for all): \
 bm25, bm25-last-turn (dialogues), bm25-column, tf-idf, header-jaccard, header-value-jaccard, containment, folded-containment, any-order-containment, \
@@ -52,6 +54,9 @@ pub struct EvalCommand {
     /// Search the records and tables of the benchmark in this folder, and its papers if the first benchmark has none.
     #[arg(long, value_name = "FOLDER")]
     pub corpus: Option<PathBuf>,
+    /// The indexed lake that conversations of `tasks.jsonl` call NAME; repeatable. Sessions are kept apart from its own.
+    #[arg(long, value_name = "NAME=DIR", value_parser = named_folder)]
+    pub over: Vec<(String, PathBuf)>,
     /// Further papers, JSON lines as in papers.jsonl; repeatable.
     #[arg(long, value_name = "FILE")]
     pub papers: Vec<PathBuf>,
@@ -111,6 +116,11 @@ pub struct EvalCommand {
     /// Seed of the bootstrap, of the choice of queries, and of the sampling by `--records`.
     #[arg(long, default_value_t = compare::SEED)]
     pub seed: u64,
+}
+
+fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, folder) = text.split_once('=').ok_or("write NAME=DIR")?;
+    Ok((name.to_string(), folder.into()))
 }
 
 fn questions_parser() -> impl TypedValueParser<Value = QuestionUse> {

@@ -1,15 +1,12 @@
 //! Output of `lakeward eval`: one list per group of queries, comparisons, signals, costs; problems of the benchmark on stderr.
 
-use super::{bytes, list, narrate, out, right_align, variants};
-use lakeward_core::request::Label;
+use super::{bytes, list, narrate, out, right_align, turns, variants};
 use lakeward_core::text::{counted, shown};
-use lakeward_eval::acts::ActScores;
 use lakeward_eval::benchmark::Problem;
 use lakeward_eval::compare::PairedDifference;
 use lakeward_eval::evaluate::IDEAL;
 
 use lakeward_eval::extraction::ExtractionScores;
-use lakeward_eval::labels::LabelScores;
 use lakeward_eval::left_out::{LeftOut, TOLERANCE, Unlearned};
 use lakeward_eval::model_gain::{VoiceReport, VoiceScore};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
@@ -19,6 +16,7 @@ use lakeward_models::llm::{Spent, tokens_text};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
+    turns::reader(&report.produced);
     if let Some(embedder) = &report.embedder {
         out(&format!("vectors of {embedder}\n"));
     }
@@ -50,7 +48,7 @@ pub fn report(report: &EvalReport) {
     }
     variants::legend(report);
     comparisons(report);
-    signals(report);
+    turns::signals(report);
     aliases(report);
     costs(report);
 }
@@ -130,6 +128,7 @@ fn dialogues(systems: &[(&SystemReport, &GroupReport)]) {
 
 /// The results of conversations with simulated users.
 pub fn conversations(report: &ConversationReport) {
+    turns::reader(&report.produced);
     out(&format!(
         "{} records; users look at the first {} and give up after {} turns; seed {}",
         report.records, report.looks_at, report.most_turns, report.seed
@@ -212,7 +211,7 @@ pub fn extraction(scores: &ExtractionScores) {
     ));
 }
 
-fn three(value: f64) -> String {
+pub(super) fn three(value: f64) -> String {
     format!("{value:.3}")
 }
 
@@ -237,47 +236,6 @@ fn comparisons(report: &EvalReport) {
     right_align(&mut table, &[4, 6]);
     out(&table.trim_fmt());
     out("");
-}
-
-/// Scores of the acts of utterances.
-pub fn acts(scores: &ActScores) {
-    confusion(&format!("acts of {} turns", scores.turns), &scores.acts);
-    let wrong: Vec<String> = scores.wrong.iter().map(|(id, read)| format!("{id} as {}", read.name())).collect();
-    out(&format!("otherwise read: {}", wrong.join(", ")));
-}
-
-fn signals(report: &EvalReport) {
-    for signals in &report.signals {
-        out(&format!("signals {} ({} turns)", shown(&signals.group, 100), signals.turns));
-        confusion("operation", &signals.operation);
-        confusion("intention", &signals.intention);
-        let hits = &signals.operation_hits;
-        out(&format!("operation hit@1 {:.3}, hit@2 {:.3}", hits.first, hits.within_two));
-        if let Some(hits) = &signals.next_operation {
-            let (first, two) = (hits.first, hits.within_two);
-            if signals.failed > 0 {
-                out(&format!("{} requests failed and count as not found", signals.failed));
-            }
-            out(&format!("next operation of {} requests: hit@1 {first:.3}, hit@2 {two:.3}", hits.cases));
-        }
-        out("");
-    }
-}
-
-fn confusion(what: &str, scores: &LabelScores) {
-    out(&format!(
-        "{what}: macro-F1 {:.3}, accuracy {:.3}; rows: true labels, columns: predicted labels",
-        scores.macro_f1, scores.accuracy
-    ));
-    let mut table = list();
-    let headers = std::iter::once("").chain(scores.labels.iter().map(String::as_str)).chain(["F1"]);
-    table.set_header(headers);
-    for ((label, row), f1) in scores.labels.iter().zip(&scores.confusion).zip(&scores.f1) {
-        let counts = row.iter().map(u64::to_string);
-        table.add_row(std::iter::once(label.clone()).chain(counts).chain([three(*f1)]));
-    }
-    right_align(&mut table, &(1..scores.labels.len() + 2).collect::<Vec<_>>());
-    out(&table.trim_fmt());
 }
 
 /// The weights that `lakeward tune` learned, and their scores on held-out queries.

@@ -1,6 +1,6 @@
 //! Output of what was learned from sessions, and how much it improves the results.
 
-use super::{list, out, safe_line};
+use super::{list, out, safe_line, turns};
 use lakeward_agent::session::TableUse;
 use lakeward_core::text::{counted, shown};
 use lakeward_eval::compare::PairedDifference;
@@ -11,6 +11,7 @@ const REQUEST_CHARS: usize = 100;
 
 /// The scores before and after learning, by stage.
 pub fn report(report: &FeedbackReport) {
+    turns::reader(&report.produced);
     let mut table = list();
     let ndcg = format!("nDCG@{}", report.k);
     table.set_header([

@@ -49,7 +49,7 @@ fn kind_of(folder: &Path) -> Result<LayoutKind> {
 }
 
 /// The name of a benchmark: that of its folder.
-fn name_of(folder: &Path) -> String {
+pub(super) fn name_of(folder: &Path) -> String {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
     real.file_name().map_or_else(|| "benchmark".to_string(), |name| name.to_string_lossy().into_owned())
 }
@@ -58,7 +58,7 @@ fn name_of(folder: &Path) -> String {
 ///
 /// # Errors
 /// The reason, for a path that leads out of the folder.
-fn inside(folder: &Path, relative: &str) -> Result<Option<PathBuf>, String> {
+pub(super) fn inside(folder: &Path, relative: &str) -> Result<Option<PathBuf>, String> {
     let plain = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let out = || format!("`{relative}` leads out of the benchmark's folder");
     if !plain {

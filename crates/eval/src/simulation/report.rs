@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Dialogue;
 use super::converse::Conversed;
+use crate::provenance::Produced;
 
 /// Conversations of one kind. Means over them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,8 +43,9 @@ pub struct ConversationScores {
 /// The result of a run of conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationReport {
-    /// The program's version.
-    pub lakeward: String,
+    /// What was measured.
+    #[serde(flatten)]
+    pub produced: Produced,
     /// Records of the catalogue.
     pub records: usize,
     /// Seed of the users.

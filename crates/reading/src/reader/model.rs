@@ -121,6 +121,17 @@ impl Reader {
         })
     }
 
+    /// Identifies what the reader inside the program and the classifier beside it have learned: `reader@` and a hash of their weights.
+    pub fn builtin_id() -> &'static str {
+        static ID: OnceLock<String> = OnceLock::new();
+        ID.get_or_init(|| {
+            let mut hash = xxhash_rust::xxh3::Xxh3::new();
+            hash.update(WEIGHTS);
+            hash.update(crate::signals::classifier::BUILTIN);
+            format!("reader@{:08x}", hash.digest() >> 32)
+        })
+    }
+
     fn open(bytes: &'static [u8]) -> Result<Self, String> {
         let encoder = SentenceModel::with_layers(bytes)?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
