@@ -19,6 +19,7 @@ mod loop_search;
 pub mod model;
 mod model_reading;
 mod other_table;
+mod other_years;
 mod plan_edit;
 mod plan_reading;
 mod prediction;

@@ -173,7 +173,18 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        let (base, read) = self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?;
+        let other_years = if read.assembly.tables.is_empty() { self.in_other_years(text, &base)? } else { None };
+        let (base, read) = match &other_years {
+            // What goes on from the plan is the change to its tables, too.
+            Some(other) => {
+                let read = self.read_in_other_years(session, text, other, at_hand)?;
+                let without_years = |turn: &mut TurnReading| other.without_years(turn);
+                let read = (other.plan.clone(), read);
+                let (_, read) = self.with_looked_up(session, text, read, (at_hand, &without_years))?;
+                (base, read)
+            }
+            None => self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?,
+        };
         let reading = PlanReading::of(read, stands, base, None);
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
@@ -459,6 +470,7 @@ pub(super) fn kind_of(base: &Plan, plan: &Plan, combined: Option<OperationKind>)
     match combined {
         _ if groupings(plan) != groupings(base) => OperationKind::Aggregate,
         Some(kind) => kind,
+        None if unions(plan) > unions(base) => OperationKind::Union,
         None => OperationKind::Filter,
     }
 }
@@ -466,6 +478,11 @@ pub(super) fn kind_of(base: &Plan, plan: &Plan, combined: Option<OperationKind>)
 /// The steps of a plan that group.
 fn groupings(plan: &Plan) -> Vec<&Step> {
     plan.relation.steps.iter().filter(|step| matches!(step, Step::Group(_) | Step::Pivot(_))).collect()
+}
+
+/// The tables that a plan appends.
+fn unions(plan: &Plan) -> usize {
+    plan.relation.steps.iter().map(|step| if let Step::Union(union) = step { union.others.len() } else { 0 }).sum()
 }
 
 /// A plan with the tables of another one and none of what is done with their rows.
