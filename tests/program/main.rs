@@ -36,6 +36,7 @@ mod llm_server;
 mod notes;
 mod operations;
 mod other_table;
+mod other_years;
 mod outcomes;
 mod papers;
 mod partners;

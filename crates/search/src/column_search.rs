@@ -354,24 +354,26 @@ impl<'q> Found<'q> {
             if !segment.is_live(table.table) {
                 continue;
             }
-            let in_name = said.among(&name_words(segment.columns.name(record)?));
+            let name = name_words(segment.columns.name(record)?);
+            let (in_name, short) = (said.among(&name), said.abbreviated(&name));
             let features = ColumnFeatures {
                 likeness: f64::from(segment.vectors.columns.dot(place.column, &vector)?).clamp(0.0, 1.0),
-                words: said.share(&in_name),
+                words: said.share(&in_name) + short,
                 values: named.get(&place).map_or(0.0, |(share, _)| *share),
                 table: shares.get(&table).copied().unwrap_or(0.0),
                 ..ColumnFeatures::default()
             };
-            let matches = [(ColumnMatch::Name, !in_name.is_empty()), (ColumnMatch::Values, features.values > 0.0)];
+            let matches =
+                [(ColumnMatch::Name, !in_name.is_empty() || short > 0.0), (ColumnMatch::Values, features.values > 0.0)];
             let matches = matches.into_iter().filter(|(_, holds)| *holds).map(|(what, _)| what).collect();
             let (score, column) = (weights.score(&features), record.place as usize);
-            scored.push((Scored { score, features, matches, table, place, column }, in_name));
+            scored.push((Scored { score, features, matches, table, place, column }, in_name, short));
         }
-        scored.sort_by(|(a, _), (b, _)| promising(a, b));
+        scored.sort_by(|(a, ..), (b, ..)| promising(a, b));
         scored.truncate(LOOKED_AT);
         let mut found = Self { tables: HashMap::new(), notes: index.notes(), named };
         let mut columns = Vec::with_capacity(scored.len());
-        for (mut column, mut in_texts) in scored {
+        for (mut column, mut in_texts, short) in scored {
             let entry = match found.tables.entry(column.table) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(index.table(column.table)?),
@@ -391,7 +393,7 @@ impl<'q> Found<'q> {
                 }
                 in_texts.extend(said);
             }
-            column.features.words = said.share(&in_texts);
+            column.features.words = (said.share(&in_texts) + short).min(1.0);
             column.score = weights.score(&column.features);
             columns.push(column);
         }

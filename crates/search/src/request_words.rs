@@ -2,12 +2,14 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use lakeward_core::text::{Stemmer, name_words};
-use lakeward_index::lexical::TypedWord;
+use lakeward_core::text::{Stemmer, abbreviations, bare, name_words};
+use lakeward_index::lexical::{ABBREVIATED, TypedWord};
 
 /// The words of a text by their stems, with their rarity.
 pub(super) struct RequestWords {
     stems: HashMap<String, f64>,
+    /// What may abbreviate words that nothing in the lake spells out, and their rarity.
+    unsaid: Vec<(Vec<String>, f64)>,
     total: f64,
     stemmer: Stemmer,
 }
@@ -22,13 +24,27 @@ impl RequestWords {
             }
         }
         let total = stems.values().sum::<f64>().max(f64::MIN_POSITIVE);
-        Self { stems, total, stemmer }
+        let unsaid = typed.iter().filter(|word| word.rarity > 0.0 && word.unsaid);
+        let unsaid =
+            unsaid.map(|word| (abbreviations(&bare(word.text).to_lowercase()), f64::from(word.rarity))).collect();
+        Self { stems, unsaid, total, stemmer }
     }
 
     /// The stems of `words` that the text says.
     pub fn among(&mut self, words: &[String]) -> HashSet<String> {
         let stems = words.iter().map(|word| self.stemmer.stem(word).to_string());
         stems.filter(|stem| self.stems.contains_key(stem)).collect()
+    }
+
+    /// Whether there are words that may be abbreviated.
+    pub fn has_unsaid(&self) -> bool {
+        !self.unsaid.is_empty()
+    }
+
+    /// What share of the text the `words` of names abbreviate, of what nothing spells out.
+    pub fn abbreviated(&self, words: &[String]) -> f64 {
+        let is_said = |short: &&(Vec<String>, f64)| short.0.iter().any(|short| words.contains(short));
+        f64::from(ABBREVIATED) * self.unsaid.iter().filter(is_said).map(|(_, rarity)| rarity).sum::<f64>() / self.total
     }
 
     /// What share of the text `said` is.

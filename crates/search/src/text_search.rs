@@ -664,6 +664,30 @@ fn best_notes(
     Ok(best.into_iter().map(|(_, table)| table).collect())
 }
 
+/// What share of a text the names of each of `tables` and of its columns abbreviate, of words that nothing spells out; 0 for those that are described.
+fn abbreviated(
+    index: &LakeIndex,
+    words: &RequestWords,
+    tables: &[TableRef],
+    evidence: &[LexicalEvidence],
+) -> Result<Vec<f64>> {
+    if !words.has_unsaid() {
+        return Ok(vec![0.0; tables.len()]);
+    }
+    let share = |(table, evidence): (&TableRef, &LexicalEvidence)| -> Result<f64> {
+        if evidence.described {
+            return Ok(0.0);
+        }
+        let segment = index.segment(table.segment)?;
+        let mut names = name_words(index.id(*table)?);
+        for column in segment.catalog.columns(table.table)? {
+            names.extend(name_words(segment.columns.name(segment.columns.record(column)?)?));
+        }
+        Ok(words.abbreviated(&names))
+    };
+    tables.iter().zip(evidence).map(share).collect()
+}
+
 /// `tables` with what they are scored by.
 fn looked_at(
     index: &LakeIndex,
@@ -675,11 +699,13 @@ fn looked_at(
 ) -> Result<Vec<SearchCandidate>> {
     let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
     let evidence = lexical.evidence(&places)?;
+    let abbreviated = abbreviated(index, &RequestWords::of(&lexical.typed_words()), tables, &evidence)?;
     let mut candidates = Vec::with_capacity(tables.len());
     let shares = found.notes.values().map(|note| note.share);
-    let reach = evidence.iter().map(|evidence| evidence.coverage_about).chain(shares).fold(0.0, f64::max);
+    let names = evidence.iter().zip(&abbreviated).map(|(evidence, short)| evidence.coverage_about + short);
+    let reach = names.chain(shares).fold(0.0, f64::max).min(1.0);
     let reach = index.gather(&format!("reach of {label}"), || Ok(reach), |_| true)?.into_iter().fold(0.0, f64::max);
-    for (&table, lexical) in tables.iter().zip(evidence) {
+    for ((&table, lexical), short) in tables.iter().zip(evidence).zip(abbreviated) {
         let segment = index.segment(table.segment)?;
         let cosine_with = |vectors: &VectorSet, vector: &[f32]| {
             vectors.dot(table.table, vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0))
@@ -707,7 +733,7 @@ fn looked_at(
             values_in_reach: values * if described { reach } else { BARE },
             names_in_reach: lexical.names * if described { reach } else { BARE },
             words_of_bare: if described { 0.0 } else { lexical.words },
-            coverage_of_bare: if described { 0.0 } else { lexical.coverage },
+            coverage_of_bare: if described { 0.0 } else { (lexical.coverage + short).min(1.0) },
             meaning: cosine(&segment.vectors.topics)?.max(near),
             meaning_of_title: cosine(&segment.vectors.titles)?,
             meaning_of_content: cosine(&segment.vectors.contents)?,

@@ -90,6 +90,29 @@ fn letters_left_out(short: &str, long: &str) -> bool {
         && short.chars().all(|c| rest.any(|l| l == c))
 }
 
+/// What names may abbreviate a word by, in lower case: beginnings of three to five letters (`veh`, `vehicles`), and its first two to five consonants
+/// after the first letter (`rng`, `range`; `cst`, `customer`). None of words that are short themselves.
+pub fn abbreviations(word: &str) -> Vec<String> {
+    const LEAST: usize = 4;
+    const LONGEST: usize = 5;
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() < LEAST || !letters.iter().all(|letter| letter.is_alphabetic()) {
+        return Vec::new();
+    }
+    let is_vowel = |letter: &char| matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u');
+    let consonants = letters.iter().enumerate().filter(|(at, letter)| *at == 0 || !is_vowel(letter));
+    let consonants: Vec<char> = consonants.map(|(_, letter)| *letter).collect();
+    let of = |letters: &[char], count: usize| letters[..count].iter().collect::<String>();
+    let beginnings = (3..=LONGEST.min(letters.len() - 1)).map(|count| of(&letters, count));
+    let mut all: Vec<String> = beginnings.collect();
+    let least = if consonants.len() == 2 { 2 } else { 3 };
+    let without_vowels = (least..=LONGEST.min(consonants.len())).map(|count| of(&consonants, count));
+    all.extend(without_vowels.filter(|short| short.chars().count() < letters.len()));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Elements in both of two ascending lists without repetition.
 fn shared<T: Ord>(a: &[T], b: &[T]) -> usize {
     let (mut a, mut b, mut shared) = (a.iter().peekable(), b.iter().peekable(), 0);
@@ -141,6 +164,16 @@ mod tests {
         assert!(name_likeness("population", "pop") < name_likeness("population", "populations"));
         assert!(name_likeness("name", "gdp") < 0.1);
         assert_eq!(name_likeness("", "x"), 0.0);
+    }
+
+    #[test]
+    fn abbreviations_are_beginnings_or_consonants() {
+        assert_eq!(abbreviations("range"), ["ran", "rang", "rng"]);
+        assert_eq!(abbreviations("name"), ["nam", "nm"]);
+        assert_eq!(abbreviations("customer"), ["cst", "cstm", "cstmr", "cus", "cust", "custo"]);
+        assert!(abbreviations("vehicles").contains(&"veh".into()) && abbreviations("damage").contains(&"dmg".into()));
+        assert!(abbreviations("date").contains(&"dt".into()) && abbreviations("hunt").contains(&"hnt".into()));
+        assert!(["id", "age", "co2", ""].iter().all(|word| abbreviations(word).is_empty()));
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod words;
 pub mod years;
 
 pub use fold::{fold_into, is_letter, letters_and_digits, name_key, without_marks};
-pub use likeness::{NameParts, name_likeness};
+pub use likeness::{NameParts, abbreviations, name_likeness};
 pub use names::{is_placeholder, name_words};
 pub use shown::{counted, shown};
 pub use stem::Stemmer;

@@ -35,6 +35,8 @@ pub struct LexicalQuery<'a> {
     /// idf of each term, including those that no table contains.
     rarities: Vec<f32>,
     known: Vec<bool>,
+    /// Whether any table has each term outside its cells.
+    known_about: Vec<bool>,
 }
 
 /// A word as the user typed it.
@@ -44,6 +46,8 @@ pub struct TypedWord<'a> {
     pub text: &'a str,
     /// Its idf; 0 for a stop word.
     pub rarity: f32,
+    /// Whether no table's name, columns or description say it, only cells if anything.
+    pub unsaid: bool,
 }
 
 /// Evidence for one table; every share in 0..=1.
@@ -93,12 +97,20 @@ impl LexicalIndex {
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
     pub fn prepare(&self, text: &str) -> Result<LexicalQuery<'_>> {
         let boosts = Boosts::default();
-        let query = Query::from_text(text);
+        let mut query = Query::from_text(text);
         // Records have no cells.
         let has_cells = self.segments.iter().any(|segment| segment.words(LexicalField::Values as usize) > 0);
         let both = [boosts, boosts.with(LexicalField::Values, 0.0)];
         let ways = if has_cells || self.exchange.is_some() { &both[..] } else { &both[..1] };
-        let mut scored = self.scored(text, &query.terms, ways)?.into_iter();
+        let mut all = self.scored(text, &query.terms, ways)?;
+        let unsaid: Vec<bool> =
+            all.last().map_or_else(Vec::new, |about| about.counts.iter().map(|count| *count == 0).collect());
+        if query.abbreviate(|at| unsaid.get(at).copied().unwrap_or(false)) {
+            all = self.scored(&format!("{text}, abbreviated"), &query.terms, ways)?;
+        }
+        let known_about: Vec<bool> =
+            all.last().map_or_else(Vec::new, |about| about.counts.iter().map(|count| *count > 0).collect());
+        let mut scored = all.into_iter();
         let (scored, about) = (scored.next(), scored.next());
         let Some(Scored { scores, counts, weights }) = scored else {
             return Err(Error::Internal("no scores of a text".into()));
@@ -112,6 +124,7 @@ impl LexicalIndex {
             scores,
             rarities: counts.iter().map(|count| weights.idf(*count)).collect(),
             known: counts.iter().map(|count| *count > 0).collect(),
+            known_about,
             query,
         })
     }
@@ -136,10 +149,13 @@ impl LexicalQuery<'_> {
     /// The first words of the text in order.
     pub fn typed_words(&self) -> Vec<TypedWord<'_>> {
         let shouted = !self.text.chars().any(char::is_lowercase);
-        let mut rarity_of: HashMap<&str, f32> = HashMap::new();
-        for (term, rarity) in self.query.terms.iter().zip(&self.rarities) {
-            let most = rarity_of.entry(self.query.words[term.word].as_str()).or_default();
-            *most = most.max(*rarity);
+        let mut rarity_of: HashMap<&str, (f32, bool)> = HashMap::new();
+        for ((term, rarity), known) in self.query.terms.iter().zip(&self.rarities).zip(&self.known_about) {
+            if !term.short {
+                let (most, unsaid) = rarity_of.entry(self.query.words[term.word].as_str()).or_insert((0.0, true));
+                *most = most.max(*rarity);
+                *unsaid &= !known;
+            }
         }
         let has_others = self.query.sequence.iter().any(Option::is_none);
         let words = self.text.split_whitespace().take(MOST_TYPED);
@@ -148,8 +164,8 @@ impl LexicalQuery<'_> {
             .filter(|(_, bare)| !bare.is_empty())
             .map(|(word, text)| {
                 let stop = has_others && is_stop_word(word, shouted);
-                let rarity = if stop { 0.0 } else { rarity_of.get(text).copied().unwrap_or_default() };
-                TypedWord { text, rarity }
+                let (rarity, unsaid) = rarity_of.get(text).copied().filter(|_| !stop).unwrap_or_default();
+                TypedWord { text, rarity, unsaid }
             })
             .collect()
     }
@@ -191,7 +207,7 @@ impl LexicalQuery<'_> {
         for field in LexicalField::ALL {
             let mut found_here: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
             for (at, term) in terms.iter().enumerate() {
-                if !self.known[at] || term.part && !field.takes_parts() {
+                if !self.known[at] || !term.is_in(field) {
                     continue;
                 }
                 let found = find(segment, &self.index.fields, field, &term.term, &numbers)?;
@@ -228,10 +244,11 @@ impl LexicalQuery<'_> {
             .iter()
             .zip(&self.rarities)
             .zip(&self.known)
-            .filter(|(_, known)| **known)
+            .filter(|((term, _), known)| **known && !term.short)
             .map(|((term, rarity), _)| term.weight * rarity * (K1 + 1.0))
             .sum();
-        let limit: f32 = terms.iter().zip(&self.rarities).map(|(term, rarity)| term.weight * rarity * (K1 + 1.0)).sum();
+        let spelt_out = terms.iter().zip(&self.rarities).filter(|(term, _)| !term.short);
+        let limit: f32 = spelt_out.map(|(term, rarity)| term.weight * rarity * (K1 + 1.0)).sum();
         let whole_text: f32 =
             terms.iter().zip(&self.rarities).filter(|(term, _)| !term.part).map(|(_, rarity)| rarity).sum();
         let names = self.names();

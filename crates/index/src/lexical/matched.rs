@@ -19,7 +19,7 @@ pub(super) fn matches_of(
 ) -> Result<Vec<Vec<FieldMatch>>> {
     let mut all: Vec<Vec<FieldMatch>> = documents.iter().map(|_| Vec::new()).collect();
     for field in LexicalField::ALL.into_iter().filter(|field| boosts.of(*field) > 0.0) {
-        for term in query.terms.iter().filter(|term| !term.part || field.takes_parts()) {
+        for term in query.terms.iter().filter(|term| term.is_in(field)) {
             let found = find(segment, fields, field, &term.term, documents)?;
             for (matches, _) in all.iter_mut().zip(found).filter(|(_, found)| *found) {
                 add_word(matches, field, &query.words[term.word]);

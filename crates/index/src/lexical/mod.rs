@@ -36,6 +36,7 @@ pub use among::{WordScore, WordSum};
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};
+pub use query::ABBREVIATED;
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
 pub use vocabulary::WordRarity;
 pub use words::{TableWords, Words};

@@ -6,7 +6,8 @@
 use hashbrown::HashMap;
 
 use super::analysis::Analyzer;
-use lakeward_core::text::{bare, name_key};
+use super::field::LexicalField;
+use lakeward_core::text::{abbreviations, bare, name_key};
 
 /// At most this many distinct terms are searched; a pasted document is truncated.
 const MOST_TERMS: usize = 512;
@@ -29,16 +30,28 @@ const EXTENSIONS: &[&str] = &[
     ".txt", ".xlsx", ".zip", ".zst",
 ];
 
+/// How much a word counts that a name abbreviates, of one that it spells out.
+pub const ABBREVIATED: f32 = 0.7;
+
 /// One term to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct QueryTerm {
     pub term: String,
     /// Whether it is only a part of a camelCase word.
     pub part: bool,
+    /// Whether it abbreviates a word that no table spells out, as a part of names.
+    pub short: bool,
     /// Number of its occurrences in the query, or the caller's weight.
     pub weight: f32,
     /// Index of the first of [`Query::words`] that produced it.
     pub word: usize,
+}
+
+impl QueryTerm {
+    /// Whether it is searched in `field`: abbreviations in names alone, parts not in cells.
+    pub fn is_in(&self, field: LexicalField) -> bool {
+        if self.short { field.has_parts() } else { !self.part || field.takes_parts() }
+    }
 }
 
 /// A parsed query.
@@ -113,7 +126,13 @@ impl Query {
                     query.terms[at].part &= part;
                 } else if query.terms.len() < MOST_TERMS {
                     known.insert(term.to_string(), query.terms.len());
-                    query.terms.push(QueryTerm { term: term.into(), part, weight, word: query.words.len() });
+                    query.terms.push(QueryTerm {
+                        term: term.into(),
+                        part,
+                        short: false,
+                        weight,
+                        word: query.words.len(),
+                    });
                     is_new = true;
                 }
             }
@@ -122,6 +141,28 @@ impl Query {
             }
         }
         query
+    }
+
+    /// Adds what may abbreviate the words of the terms for which `is_unsaid`; whether there is any.
+    pub fn abbreviate(&mut self, is_unsaid: impl Fn(usize) -> bool) -> bool {
+        let mut analyzer = Analyzer::new(true);
+        let unsaid: Vec<usize> = (0..self.terms.len()).filter(|at| !self.terms[*at].part && is_unsaid(*at)).collect();
+        let before = self.terms.len();
+        for at in unsaid {
+            let QueryTerm { weight, word, .. } = self.terms[at];
+            for short in abbreviations(&self.words[word].to_lowercase()) {
+                let terms = analyzer.terms(&short);
+                let new = terms
+                    .iter()
+                    .map(|(term, _)| term)
+                    .filter(|term| self.terms.iter().all(|known| known.term != *term));
+                let new: Vec<String> = new.map(str::to_string).collect();
+                for term in new.into_iter().take(MOST_TERMS.saturating_sub(self.terms.len())) {
+                    self.terms.push(QueryTerm { term, part: true, short: true, weight: ABBREVIATED * weight, word });
+                }
+            }
+        }
+        self.terms.len() > before
     }
 }
 

@@ -80,8 +80,7 @@ impl Weights {
 
     /// The fields in which `term` is searched.
     pub fn fields_of(&self, term: &QueryTerm) -> impl Iterator<Item = LexicalField> {
-        let part = term.part;
-        LexicalField::ALL.into_iter().filter(move |field| self.has(*field) && (!part || field.takes_parts()))
+        LexicalField::ALL.into_iter().filter(move |field| self.has(*field) && term.is_in(*field))
     }
 
     /// Whether a field is searched at all.

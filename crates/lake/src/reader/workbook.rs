@@ -75,6 +75,9 @@ pub(super) fn open(path: &Path, name: Option<&str>, options: &ReadOptions) -> Re
     }
 }
 
+/// Columns of a sheet in any of the formats.
+const MOST_COLUMNS: u32 = 16_384;
+
 /// An opened workbook.
 enum Book {
     Xlsx(Box<Xlsx<BufReader<File>>>),
@@ -122,6 +125,9 @@ impl Book {
     fn each_cell(&mut self, sheet: &str, mut each: impl FnMut(Cell<'_>) -> Result<(), String>) -> Result<(), String> {
         let mut written = String::new();
         let mut take = |(row, column): (u32, u32), value: &DataRef<'_>| -> Result<(), String> {
+            if column >= MOST_COLUMNS {
+                return Err(format!("a cell is in column {column}, a sheet has {MOST_COLUMNS} at most"));
+            }
             written.clear();
             let Some((is_text, is_error)) = write_value(value, &mut written) else { return Ok(()) };
             each(Cell { row, column, text: &written, is_text, is_error })

@@ -249,21 +249,29 @@ fn what_a_workbook_says_of_itself_is_not_believed() {
     // A far corner costs nothing in a format that is read cell by cell.
     let far = "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>\
                <row r=\"1\"><c r=\"A1\"><v>1</v></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData></worksheet>";
-    let plain = xlsx(&[("S", sheet(&["a|b"]))]);
-    let mut archive = zip::ZipArchive::new(Cursor::new(plain)).unwrap();
-    let mut entries = Vec::new();
-    for at in 0..archive.len() {
-        let mut entry = archive.by_index(at).unwrap();
-        let mut bytes = Vec::new();
-        std::io::copy(&mut entry, &mut bytes).unwrap();
-        let name = entry.name().to_string();
-        let bytes = if name.contains("sheet1") { far.as_bytes().to_vec() } else { bytes };
-        entries.push((name, bytes));
-    }
-    let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
-    assert_eq!(reason(&written(lake.path(), "far.xlsx", &zipped(&entries))), "no table in it");
+    let with_sheet = |text: &str| {
+        let plain = xlsx(&[("S", sheet(&["a|b"]))]);
+        let mut archive = zip::ZipArchive::new(Cursor::new(plain)).unwrap();
+        let mut entries = Vec::new();
+        for at in 0..archive.len() {
+            let mut entry = archive.by_index(at).unwrap();
+            let mut bytes = Vec::new();
+            std::io::copy(&mut entry, &mut bytes).unwrap();
+            let name = entry.name().to_string();
+            let bytes = if name.contains("sheet1") { text.as_bytes().to_vec() } else { bytes };
+            entries.push((name, bytes));
+        }
+        let entries: Vec<(&str, &[u8])> =
+            entries.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        zipped(&entries)
+    };
+    assert_eq!(reason(&written(lake.path(), "far.xlsx", &with_sheet(far))), "no table in it");
+    // A column that no sheet has would be a row of gigabytes.
+    let wide = far.replace("XFD1048576", "ZZZZZZ2").replace("r=\"1048576\"", "r=\"2\"");
+    let said = reason(&written(lake.path(), "wide.xlsx", &with_sheet(&wide)));
+    assert!(said.contains("a sheet has 16384 at most"), "{said}");
     // Listing goes on past all of them.
-    assert_eq!(listed(lake.path()).len(), 11);
+    assert_eq!(listed(lake.path()).len(), 12);
 }
 
 /// A database of these statements.

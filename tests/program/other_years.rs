@@ -1,0 +1,66 @@
+//! Tables of one kind with a year in their names: what is asked for another year is asked of its table.
+
+use lakeward::{Lakeward, Place};
+use lakeward_agent::Request;
+use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
+use lakeward_core::plan::{Plan, Step};
+use lakeward_core::request::Input;
+use lakeward_index::build::BuildOptions;
+
+use crate::place::Folder;
+
+/// The plan that `text` comes to first, carried out.
+fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Plan {
+    let request = Request { text: text.into(), ..Request::default() };
+    let answer = lakeward.ask(session, &request).expect("an answer").0.into_inner();
+    let plan = answer.plan(1).expect("a plan").clone();
+    lakeward.run(session, &plan).expect("a result");
+    plan
+}
+
+fn source(plan: &Plan) -> &str {
+    match &plan.relation.source {
+        Input::Table(id) => id,
+        _ => "",
+    }
+}
+
+fn appended(plan: &Plan) -> Vec<&Input> {
+    let unions =
+        plan.relation.steps.iter().filter_map(|step| if let Step::Union(union) = step { Some(union) } else { None });
+    unions.flat_map(|union| &union.others).map(|part| &part.with.source).collect()
+}
+
+#[test]
+fn another_year_is_another_table() {
+    let rows = |year: i32| {
+        let rows = (1..=28).map(|day| {
+            let (region, amount) = (["North", "South"][day % 2], 100 + day);
+            format!("{day},{region},{year}-02-{day:02},{amount}\n")
+        });
+        format!("no,region,sold_on,amount\n{}", rows.collect::<String>())
+    };
+    let files: Vec<(String, String)> = (2019..=2021)
+        .map(|year| (format!("sales_{year}.csv"), rows(year)))
+        .chain([("fees_20.csv".into(), rows(2020))])
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let folder = Folder::of(&files);
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut session = Session::new("years", "lake");
+    session.use_table(Input::Table("sales_2019".into()));
+    let north = say(&lakeward, &mut session, "only the North region");
+    assert_eq!(source(&north), "sales_2019");
+    // The steps before stay.
+    let other = say(&lakeward, &mut session, "the same for 2020");
+    assert_eq!((source(&other), &other.relation.steps), ("sales_2020", &north.relation.steps));
+    let both = say(&lakeward, &mut session, "2021 too");
+    assert_eq!((source(&both), appended(&both)), ("sales_2020", vec![&Input::Table("sales_2021".into())]));
+    assert_eq!(session.working().and_then(|_| session.plan()), Some(both));
+    // A year of these rows is one of their values.
+    let one = say(&lakeward, &mut session, "only those sold in 2021");
+    assert_eq!(appended(&one).len(), 1);
+    assert!(one.relation.steps.iter().any(|step| matches!(step, Step::Filter(_))));
+}
