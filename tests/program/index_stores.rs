@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::place::{Folder, Run, lakeward};
 use crate::store_server::{BUCKET, Fault, KEY_ID, StoreServer};
-use crate::stores::environment;
+use crate::stores::{environment, google_environment};
 
 const INDEX: &str = "s3://bucket/index";
 const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
@@ -130,6 +130,15 @@ fn damage_is_named_and_mended() {
     fs::write(segment.path().join("catalog.seg"), vec![7; 100]).expect("a file");
     fs::remove_file(segment.path().join("words.seg")).expect("a file");
     assert_eq!(place.tables("b"), ["cities", "people"]);
+    // So it is where what the machine has noted of the store is damaged, or of another program.
+    let noted = local("b").join("store.json");
+    let text = fs::read_to_string(&noted).expect("a file");
+    let (deep, half, another) = ("[".repeat(100_000), &text[..text.len() / 2], text.replace("00001", "00009"));
+    for other in ["", "{", deep.as_str(), half, "{\"format_version\": 2}", another.as_str()] {
+        fs::write(&noted, other).expect("a file");
+        assert_eq!(place.tables("b"), ["cities", "people"], "{other:.99}");
+        assert_eq!(fs::read_to_string(&noted).expect("a file"), text, "{other:.99}");
+    }
     // What is damaged in the store is told, wherever there is an intact copy.
     let files = place.server.paths("bucket/index/segments/");
     place.server.damage(files.iter().find(|path| path.ends_with("words.seg")).expect("a file of words"));
@@ -147,6 +156,28 @@ fn damage_is_named_and_mended() {
     assert_eq!(place.run("a", &["index", "--fast"]).code, 3);
     let rebuilt = place.run("a", &["index", "--fast", "--rebuild"]);
     assert_eq!((rebuilt.code, place.tables("d").len()), (0, 2), "{}", rebuilt.stderr);
+}
+
+/// A manifest of a newer program is refused by its version, by readers and by writers, and stays.
+#[test]
+fn a_manifest_of_a_newer_program_is_refused_and_left() {
+    let place = Place::new();
+    place.index("a");
+    place.tables("b");
+    let newest = "bucket/index/manifests/00000000000000000002.json";
+    place.server.put(newest, "{\"format_version\": 99, \"segments\": {}}");
+    place.write("rivers.csv", "river,km\nDon,1870\nPo,652\n");
+    for (machine, arguments) in
+        [("a", &["index", "--fast"][..]), ("b", &["tables"]), ("c", &["tables"]), ("c", &["verify"])]
+    {
+        let refused = place.run(machine, arguments);
+        assert!(refused.code == 3 && refused.stderr.contains("version 99"), "{arguments:?}: {}", refused.said());
+    }
+    assert_eq!(place.server.paths("bucket/index/manifests/").last().map(String::as_str), Some(newest));
+    // Without it all is as before.
+    place.server.remove(newest);
+    place.index("a");
+    assert_eq!(place.tables("b"), ["cities", "people", "rivers"]);
 }
 
 /// Each writer adds a table, and indexes; every other that looks at the lake meanwhile may be the one that reads it.
@@ -290,12 +321,9 @@ fn a_store_that_ignores_conditions_is_refused() {
 fn an_index_in_googles_storage() {
     let place = Place::new();
     place.server.be_google();
-    let key = serde_json::json!({
-        "gcs_base_url": place.server.url(), "disable_oauth": true, "client_email": "", "private_key": "", "private_key_id": ""
-    });
     let run = |machine: &str, arguments: &[&str]| {
         let mut command = place.command(machine, arguments);
-        command.env("LAKEWARD_INDEX", "gs://bucket/index").env("GOOGLE_SERVICE_ACCOUNT_KEY", key.to_string());
+        command.env("LAKEWARD_INDEX", "gs://bucket/index").envs([google_environment(&place.server)]);
         Run::of(&mut command)
     };
     std::thread::scope(|scope| {

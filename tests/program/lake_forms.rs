@@ -11,6 +11,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
 use arrow::record_batch::RecordBatch;
+use chrono::NaiveDate;
 use lakeward::Lakeward;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source::{assign_ids, list_files};
@@ -31,7 +32,13 @@ struct Table {
 const FOLDERS: [&str; 4] = ["climate", "disasters", "energy", "us"];
 const MOST_ROWS: usize = 2_000;
 /// Tables whose last row repeats the sums of the others, or is a note: in a workbook it is left out.
-const WITH_LAST_ROWS: [&str; 3] = ["deaths_wide_1950_2017", "gun_murders_2010", "state_crime_2009"];
+const WITH_LAST_ROWS: [&str; 5] = [
+    "deaths_wide_1950_2017",
+    "gun_murders_2010",
+    "state_crime_2009",
+    "2014-average-ticket-price",
+    "NFL_fandom_data-surveymonkey",
+];
 const QUESTIONS: [&str; 5] =
     ["carbon dioxide in the air", "sunspots by year", "storms and their winds", "electricity by source", "states"];
 
@@ -65,6 +72,8 @@ fn tables_of(lake: &Path, is_taken: impl Fn(&str) -> bool) -> Folders {
                 columns.iter().map(|column| cell(column, row).unwrap_or_default()).collect::<Vec<String>>()
             }));
         }
+        // A sheet has no row without a value: such rows are gaps, which may part tables.
+        rows.retain(|row| row.iter().any(|cell| !cell.trim().is_empty()));
         rows.truncate(MOST_ROWS);
         let Some((folder, name)) = id.as_str().rsplit_once('/') else { continue };
         if WITH_LAST_ROWS.contains(&name) {
@@ -124,11 +133,23 @@ fn as_database(folder: &Path, tables: &BTreeMap<String, Table>) {
     database.execute_batch(&(sql + "COMMIT;")).expect("tables");
 }
 
+/// The number that spreadsheets keep for a day that is written as they are read: days from the last but one of 1899.
+fn day(cell: &str) -> Option<f64> {
+    const FORM: &str = "%Y-%m-%d";
+    // Up to February 1900 programs count in different ways.
+    const FIRST: i64 = 61;
+    let day = NaiveDate::parse_from_str(cell, FORM).ok().filter(|day| day.format(FORM).to_string() == cell)?;
+    let days = day.signed_duration_since(NaiveDate::from_ymd_opt(1899, 12, 30)?).num_days();
+    (days >= FIRST).then_some(days as f64)
+}
+
+/// As spreadsheets keep them: numbers and days as numbers.
 fn as_workbook(folder: &Path, tables: &BTreeMap<String, Table>) {
-    let cell = |text: &String| match number(text) {
+    let cell = |text: &String| match (number(text), day(text)) {
         _ if text.is_empty() => Cell::Empty,
-        Some(number) => Cell::Number(number),
-        None => Cell::Text(text.clone()),
+        (Some(number), _) => Cell::Number(number),
+        (None, Some(day)) => Cell::Date(day),
+        (None, None) => Cell::Text(text.clone()),
     };
     let sheet = |table: &Table| -> Vec<Vec<Cell>> {
         let names = table.names.iter().map(|name| Cell::Text(name.clone())).collect();
@@ -354,9 +375,12 @@ fn fivethirtyeight_answers_alike_in_every_form() {
     let (text, tables, problems) = of(as_text);
     assert!(tables > 450 && problems.is_empty(), "{tables} {problems:?}");
     let plain = of(as_parquet);
-    // Workbooks are not among them: spreadsheets keep numbers and dates, which their text does not say (eval/formats.md).
-    let forms: [(&str, Form, &[Value]); 3] =
-        [("database", as_database, &text), ("parts", as_parts, &text), ("delta", as_delta, &plain.0)];
+    let forms: [(&str, Form, &[Value]); 4] = [
+        ("workbook", as_workbook, &text),
+        ("database", as_database, &text),
+        ("parts", as_parts, &text),
+        ("delta", as_delta, &plain.0),
+    ];
     for (form, write, expected) in forms {
         let (found, count, problems) = of(write);
         let mut same: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -371,7 +395,9 @@ fn fivethirtyeight_answers_alike_in_every_form() {
         }
         println!("{form}: {count} of {tables} tables, the same: {same:?}; {problems:?}");
         let shares = same.values().map(|(same, all)| *same as f64 / *all as f64);
-        assert!(count == tables && shares.fold(1.0, f64::min) >= 0.9, "{form}: {same:?}");
+        // One search of Delta differs (eval/formats.md).
+        let least = if form == "delta" { 0.9 } else { 1.0 };
+        assert!(count == tables && shares.fold(1.0, f64::min) >= least, "{form}: {same:?}");
     }
 }
 

@@ -33,6 +33,9 @@ mod intention;
 mod lake_forms;
 mod learning;
 mod llm_server;
+#[allow(dead_code, reason = "the tests of the reader write more of them")]
+#[path = "../../crates/lake/tests/lake/log_files.rs"]
+mod log_files;
 mod notes;
 mod operations;
 mod other_table;
@@ -61,6 +64,7 @@ mod store_server;
 mod store_services;
 mod stores;
 mod tune;
+mod versioned_tables;
 #[allow(dead_code, reason = "the tests of the reader make more kinds of cells")]
 #[path = "../../crates/lake/tests/lake/workbook_file.rs"]
 mod workbook_file;

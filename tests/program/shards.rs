@@ -188,6 +188,11 @@ fn steps_can_be_made_again() {
     let list = listed["list"].as_str().expect("a list");
     let row = place.work(list, 1);
     assert_eq!(timeless(row.clone()), timeless(place.work(list, 1)));
+    // Also while another makes it.
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| timeless(place.work(list, 1)))).collect();
+        workers.into_iter().for_each(|worker| assert_eq!(worker.join().expect("a row"), timeless(row.clone())));
+    });
     // What cannot be read is a row, and no failure.
     let skipped =
         [row, place.work(list, 0)].iter().map(|row| row["skipped"].as_array().expect("a list").len()).sum::<usize>();
@@ -304,6 +309,12 @@ fn lists_of_others_are_refused_by_name() {
     fs::write(&header, text.replace("\"embedder\": \"", "\"embedder\": \"other ")).expect("a list");
     let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
     assert!(refused.code != 0 && refused.stderr.contains("other "), "{}", refused.stderr);
+    fs::write(&header, text.replace("\"format_version\": 1", "\"format_version\": 2")).expect("a list");
+    let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
+    assert!(refused.code == 2 && refused.stderr.contains("(lists 2, index "), "{}", refused.stderr);
+    fs::write(&header, &text[..text.len() / 2]).expect("a list");
+    let refused = place.run("machine", &["index", "commit", list]);
+    assert!(refused.code == 2 && refused.stderr.contains("the list `"), "{}", refused.stderr);
     fs::write(&header, text).expect("a list");
     let refused = place.run("machine", &["index", "work", list, "--shard", "1"]);
     assert!(refused.code == 2 && refused.stderr.contains("no shard 1"), "{}", refused.stderr);
@@ -320,11 +331,24 @@ fn lists_of_others_are_refused_by_name() {
         let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
         assert!(refused.code != 0 && refused.stderr.contains("is not in the lake"), "{elsewhere}: {}", refused.stderr);
     }
+    // One whose last line is torn.
+    fs::write(&shard, &tables[..tables.len() - 9]).expect("a shard");
+    let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
+    assert!(refused.code == 3 && refused.stderr.contains("00000.jsonl"), "{}", refused.stderr);
     fs::write(&shard, tables).expect("a shard");
     // A row that leads elsewhere.
     place.work(list, 0);
     let row = fs::read_dir(Path::new(list).join("rows")).expect("rows").flatten().next().expect("a row").path();
-    let mut hostile: Value = serde_json::from_slice(&fs::read(&row).expect("a row")).expect("a row");
+    let text = fs::read(&row).expect("a row");
+    fs::write(&row, &text[..text.len() / 2]).expect("a row");
+    let refused = place.run("machine", &["index", "commit", list]);
+    assert!(refused.code == 3 && refused.stderr.contains("00000-"), "{}", refused.stderr);
+    let mut newer: Value = serde_json::from_slice(&text).expect("a row");
+    newer["format_version"] = 2.into();
+    fs::write(&row, newer.to_string()).expect("a row");
+    let refused = place.run("machine", &["index", "commit", list]);
+    assert!(refused.code == 3 && refused.stderr.contains("list or version"), "{}", refused.stderr);
+    let mut hostile: Value = serde_json::from_slice(&text).expect("a row");
     hostile["segments"][0]["name"] = "../../../elsewhere".into();
     fs::write(&row, hostile.to_string()).expect("a row");
     let refused = place.run("machine", &["index", "commit", list]);

@@ -1,8 +1,8 @@
 """Starts a server of files for the tests: `store_services.py KIND FOLDER LAKE`.
 
 Makes the bucket `lakes` with the files of the folder LAKE in its folder `lake`, prints one line of JSON with the address of the bucket
-and the variables of the environment with which it is reached, and ends the server when the standard input ends. FOLDER is for what
-the server writes. A server that is not installed is told as `{"skipped": reason}`."""
+and the variables of the environment with which it is reached. For each name on the standard input it puts that file of LAKE there again
+and prints a line; when the input ends it ends the server. FOLDER is for what the server writes. A server that is not installed is told as `{"skipped": reason}`."""
 
 import base64
 import contextlib
@@ -153,7 +153,9 @@ def main():
                 content, name = path.read_bytes(), f"lake/{path.relative_to(lake).as_posix()}"
                 patiently(lambda: store.put(name, content), server)
         print(json.dumps({"address": store.address, "environment": store.environment}), flush=True)
-        sys.stdin.read()
+        for name in map(str.strip, sys.stdin):
+            store.put(f"lake/{name}", (lake / name).read_bytes())
+            print(flush=True)
     except Exception:
         sys.stderr.write((folder / "log").read_text(errors="replace")[-4000:])
         raise

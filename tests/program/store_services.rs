@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::REPOSITORY;
 use crate::fault_proxy::FaultProxy;
@@ -71,6 +72,15 @@ impl Service {
         }
     }
 
+    /// Writes a file of the lake, and puts it into the store.
+    fn put(&mut self, name: &str, text: &str) {
+        self.folder.write(&format!("lake/{name}"), text);
+        writeln!(self.script.stdin.as_mut().expect("its input"), "{name}").expect("a line");
+        let mut done = String::new();
+        BufReader::new(self.script.stdout.as_mut().expect("its output")).read_line(&mut done).expect("a line");
+        assert_eq!(done, "\n", "{name}");
+    }
+
     fn run(&self, machine: &str, set: &[(&str, &str)], arguments: &[&str]) -> Run {
         let mut command = lakeward(arguments);
         command.current_dir(self.folder.path()).env_clear().envs(&self.start.environment);
@@ -92,15 +102,30 @@ impl Drop for Service {
     }
 }
 
-/// A lake and its index in one store, of several machines, and writers that race.
-fn serves(service: &Service) {
+/// A lake and its index in one store, of several machines; files of it change; writers that race.
+fn serves(service: &mut Service) {
     service.succeeds("a", &[], &["index", "--fast"]);
     let found = service.succeeds("b", &[], &["search", "inhabitants of cities"]);
     assert!(found.contains("geo/cities & more"), "{found}");
     let sum =
         service.succeeds("b", &[], &["sql", "SELECT sum(amount) AS s FROM sales WHERE year = 2021", "--format", "csv"]);
     assert_eq!(sum.trim(), "s\n11");
+    let joined = |service: &Service| service.succeeds("b", &[], &["join", "people", "--column", "city", "--json"]);
+    let found = joined(service);
+    assert!(found.contains("\"geo/cities & more\"") && !found.contains("\"rivers\""), "{found}");
+    // A new file and a changed one are read, and no other; whoever has asked before sees them.
+    service.put("rivers.csv", "mouth,river\nOslo,Akerselva\nRome,Tiber\nBern,none\nKyiv,none\n");
+    service.put("sales/year=2021/part-0.csv", "town,amount\nOslo,5\nBern,16\n");
+    let updated = service.succeeds("a", &[], &["index", "--fast", "--json"]);
+    let updated: Value = serde_json::from_str(&updated).expect("JSON");
+    let counts = ["added", "changed", "removed", "unchanged"].map(|name| updated[name].as_u64());
+    assert_eq!(counts, [1, 1, 0, 2].map(Some), "{updated}");
+    let found = joined(service);
+    assert!(found.contains("\"geo/cities & more\"") && found.contains("\"rivers\""), "{found}");
+    let sum = service.succeeds("b", &[], &["sql", "SELECT sum(amount) AS s FROM sales", "--format", "csv"]);
+    assert_eq!(sum.trim(), "s\n24");
     // Into another index, of a lake on this machine that grows.
+    let service: &Service = service;
     let lake = service.folder.at("lake");
     let (lake_text, index) = (lake.to_str().expect("a path"), format!("{}/raced", service.start.address));
     let set = [("LAKEWARD_LAKE", lake_text), ("LAKEWARD_INDEX", index.as_str())];
@@ -131,8 +156,8 @@ fn serves(service: &Service) {
 
 #[test]
 fn seaweedfs() {
-    let Some(service) = Service::start("seaweedfs") else { return };
-    serves(&service);
+    let Some(mut service) = Service::start("seaweedfs") else { return };
+    serves(&mut service);
     let refused = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong")], &["tables"]);
     assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);
 }
@@ -161,8 +186,8 @@ fn seaweedfs_behind_faults() {
 
 #[test]
 fn moto() {
-    let Some(service) = Service::start("moto") else { return };
-    serves(&service);
+    let Some(mut service) = Service::start("moto") else { return };
+    serves(&mut service);
 }
 
 /// rclone answers that an object was created whether or not it was there: whoever believes it loses commits.
@@ -181,8 +206,8 @@ fn rclone() {
 
 #[test]
 fn azurite() {
-    let Some(service) = Service::start("azurite") else { return };
-    serves(&service);
+    let Some(mut service) = Service::start("azurite") else { return };
+    serves(&mut service);
     let wrong = "d3Jvbmc=";
     let refused = service.run("c", &[("AZURE_STORAGE_ACCOUNT_KEY", wrong)], &["tables"]);
     assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);

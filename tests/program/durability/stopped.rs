@@ -1,6 +1,8 @@
 //! The program killed, or without room on its disk, at any step of every command that writes something that lasts: all durable
 //! things can be read afterwards, and the same command goes on where it was stopped.
 //!
+//! So is what a machine has of an index in a store.
+//!
 //! By default a few steps of each command, spread over all of them; with `LAKEWARD_EVERY_STEP` set, every one.
 
 #![allow(clippy::print_stdout, reason = "how many steps there are is worth reading")]
@@ -14,7 +16,11 @@ use lakeward_lake::notes::Notes;
 use super::steps::{self, Fault};
 use super::things::{unfinished, unreadable};
 use crate::commands::copy;
+use crate::store_server::{KEY_ID, StoreServer};
+use crate::stores::environment;
 
+/// An index in a store.
+const INDEX: &str = "s3://bucket/index";
 /// Steps of a command that are tried.
 const SAMPLE: usize = 5;
 const PAPERS: [(&str, &str); 2] = [
@@ -31,13 +37,15 @@ struct Place {
     /// The same path without links, as the system tells it.
     path: PathBuf,
     input: &'static str,
+    /// Where the index is, if it is not in the lake.
+    server: Option<StoreServer>,
 }
 
 impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().canonicalize().expect("a path");
-        let place = Self { folder, path, input: "" };
+        let place = Self { folder, path, input: "", server: None };
         place.write("now/lake/gauges.csv", "station,date,mm\nGhent,2020-01-01,3\nLiege,2020-01-02,7\n");
         place.write("now/lake/prices.csv", "item,euro\nbread,2.5\nmilk,1.1\n");
         place.write("now/lake/lakeward.toml", "[learning]\nrecord = true\n");
@@ -79,12 +87,20 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
         command.current_dir(self.now().join("lake")).args(["--lake", ".", "--quiet"]).args(arguments);
         command.stdin(File::open(input).expect("a file")).stdout(Stdio::null());
+        if let Some(server) = &self.server {
+            command.envs(environment(server, KEY_ID)).env("LAKEWARD_STATE", self.now().join("state"));
+            command.env("LAKEWARD_INDEX", INDEX);
+        }
         command
     }
 
     fn succeed(&self, arguments: &[&str]) {
+        self.succeed_when(arguments, "");
+    }
+
+    fn succeed_when(&self, arguments: &[&str], when: &str) {
         let run = self.program(arguments).stderr(Stdio::piped()).output().expect("the program");
-        assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{arguments:?}: {} {when}", String::from_utf8_lossy(&run.stderr));
     }
 
     /// Stops `arguments` at steps by both faults; `check` looks at what else must hold afterwards.
@@ -92,10 +108,14 @@ impl Place {
         let before = self.folder.path().join("before");
         copy(&self.now(), &before);
         let missing = unreadable(&self.index());
+        let stored: Vec<String> = self.server.iter().flat_map(|server| server.paths("")).collect();
         let said = tempfile::NamedTempFile::new().expect("a file");
         let run = |fault, at| {
             fs::remove_dir_all(self.now()).expect("a folder");
             copy(&before, &self.now());
+            if let Some(server) = &self.server {
+                server.paths("").iter().filter(|path| !stored.contains(path)).for_each(|path| server.remove(path));
+            }
             let mut command = self.program(arguments);
             command.stderr(File::create(said.path()).expect("a file"));
             steps::run(&mut command, &self.path, fault, at)
@@ -135,6 +155,19 @@ fn an_update_of_the_index_is_stopped() {
     let place = Place::new();
     place.write("now/lake/roads.csv", "segment,lanes\nA10,3\nA12,2\n");
     place.stopped(&["index"], true, nothing_else);
+}
+
+/// The local folder of an index in a store, and what is in the store.
+#[test]
+fn an_update_of_an_index_in_a_store_is_stopped() {
+    let place = Place { server: Some(StoreServer::start()), ..Place::new() };
+    place.succeed(&["index", "--fast"]);
+    place.write("now/lake/roads.csv", "segment,lanes\nA10,3\nA12,2\n");
+    place.stopped(&["index", "--fast"], true, |_, when| {
+        for arguments in [&["tables"][..], &["search", "rain in Ghent"], &["verify"]] {
+            place.succeed_when(arguments, when);
+        }
+    });
 }
 
 #[test]

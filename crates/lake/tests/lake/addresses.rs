@@ -17,8 +17,8 @@ use lakeward_lake::storage::{self, File};
 use rusqlite::Connection;
 
 use crate::holders::read;
-use crate::layouts::{parquet, write};
-use crate::log_tables::{DeltaTable, column, numbers, texts};
+use crate::layouts::write;
+use crate::log_files::{DeltaTable, column, numbers, parquet, texts};
 use crate::store_server::{Fault, StoreServer};
 use crate::workbook_file::{Cell, xlsx};
 

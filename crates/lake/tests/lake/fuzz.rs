@@ -15,8 +15,7 @@ use lakeward_lake::source::list_tables;
 use serde_json::json;
 
 use crate::fuzzing::fuzz;
-use crate::iceberg_tables::IcebergTable;
-use crate::log_tables::{DeltaTable, WITH_VECTORS, column, metadata, numbers, texts, vector_file};
+use crate::log_files::{DeltaTable, IcebergTable, WITH_VECTORS, column, metadata, numbers, texts, vector_file};
 use crate::reader_behaviour::{FORMATS, drained, towns};
 
 /// Reads the table at `path` as a query does, with what is checked of every reader.

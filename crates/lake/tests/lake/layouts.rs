@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::DataType;
-use arrow::record_batch::RecordBatch;
 use lakeward_core::Error;
 use lakeward_lake::layout::{Choice, Choices};
 use lakeward_lake::location::Location;
@@ -17,7 +16,7 @@ use lakeward_lake::reader::{ReadOptions, RepairKind, open_path};
 use lakeward_lake::source::{assign_ids, content_hash, list_files, list_tables};
 
 use crate::holders::read;
-use crate::reader_behaviour::parquet_bytes;
+use crate::log_files::parquet;
 
 pub fn write(lake: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
@@ -30,12 +29,6 @@ pub fn write(lake: &Path, files: &[(&str, &str)]) {
 fn ids(lake: &Path, choices: &Choices) -> Vec<String> {
     let files = list_tables(lake, choices).unwrap().files;
     assign_ids(&files).iter().map(ToString::to_string).collect()
-}
-
-pub fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    fs::write(path, parquet_bytes(&batch)).unwrap();
 }
 
 #[test]

@@ -4,133 +4,24 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray, StructArray};
+use arrow::array::{ArrayRef, Int32Array, StructArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use arrow::json::ReaderBuilder;
 use lakeward_core::Error;
 use lakeward_lake::layout::{Choice, Choices};
 use lakeward_lake::location::Location;
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, RepairKind, open_path};
 use lakeward_lake::source::{content_hash, list_files, list_tables};
-use roaring::RoaringTreemap;
 use serde_json::{Value, json};
 
 use crate::holders::read;
-use crate::layouts::{parquet, write};
-
-pub fn texts(words: &[&str]) -> ArrayRef {
-    Arc::new(StringArray::from(words.to_vec()))
-}
-
-pub fn numbers(numbers: &[i64]) -> ArrayRef {
-    Arc::new(Int64Array::from(numbers.to_vec()))
-}
-
-/// A Delta table that is written action by action.
-pub struct DeltaTable {
-    pub folder: PathBuf,
-    version: u64,
-}
-
-impl DeltaTable {
-    pub fn new(folder: PathBuf) -> DeltaTable {
-        fs::create_dir_all(folder.join("_delta_log")).unwrap();
-        DeltaTable { folder, version: 0 }
-    }
-
-    /// The table of `columns`, each a name and a type or a whole field, in its first version.
-    pub fn created(folder: PathBuf, columns: &[Value], keys: &[&str]) -> DeltaTable {
-        let mut table = DeltaTable::new(folder);
-        table.commit(&[json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}), metadata(columns, keys)]);
-        table
-    }
-
-    /// The file of a version.
-    pub fn log(&self, version: u64) -> PathBuf {
-        self.folder.join(format!("_delta_log/{version:020}.json"))
-    }
-
-    pub fn commit(&mut self, actions: &[Value]) {
-        let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
-        fs::write(self.log(self.version), lines.join("\n")).unwrap();
-        self.version += 1;
-    }
-
-    /// Writes what the first version and the `actions` say as a checkpoint of `version`; its path.
-    pub fn checkpoint(&self, version: u64, actions: &[Value]) -> PathBuf {
-        let map = |name: &str| {
-            let entries = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)];
-            let entries = Field::new("key_value", DataType::Struct(entries.into()), false);
-            Field::new(name, DataType::Map(Arc::new(entries), false), true)
-        };
-        let of = |name: &str, kind: DataType| Field::new(name, kind, true);
-        let part = |name: &str, fields: Vec<Field>| of(name, DataType::Struct(fields.into()));
-        let list = DataType::List(Arc::new(Field::new("element", DataType::Utf8, true)));
-        let schema = Schema::new(vec![
-            part("protocol", vec![of("minReaderVersion", DataType::Int32), of("minWriterVersion", DataType::Int32)]),
-            part(
-                "metaData",
-                vec![
-                    of("id", DataType::Utf8),
-                    part("format", vec![of("provider", DataType::Utf8), map("options")]),
-                    of("schemaString", DataType::Utf8),
-                    of("partitionColumns", list),
-                    map("configuration"),
-                    of("createdTime", DataType::Int64),
-                ],
-            ),
-            part(
-                "add",
-                vec![
-                    of("path", DataType::Utf8),
-                    map("partitionValues"),
-                    of("size", DataType::Int64),
-                    of("modificationTime", DataType::Int64),
-                    of("dataChange", DataType::Boolean),
-                ],
-            ),
-        ]);
-        let created = fs::read_to_string(self.log(0)).unwrap();
-        let actions = std::iter::once(created).chain(actions.iter().map(Value::to_string));
-        let actions = actions.collect::<Vec<_>>().join("\n");
-        let mut rows = ReaderBuilder::new(Arc::new(schema)).build(actions.as_bytes()).unwrap();
-        let batch = rows.next().unwrap().unwrap();
-        let checkpoint = self.folder.join(format!("_delta_log/{version:020}.checkpoint.parquet"));
-        let mut writer =
-            parquet::arrow::ArrowWriter::try_new(fs::File::create(&checkpoint).unwrap(), batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-        checkpoint
-    }
-
-    /// Writes a file of these columns, and the action that adds it.
-    pub fn file(&self, name: &str, columns: Vec<(&str, ArrayRef)>, values: Value) -> Value {
-        parquet(&self.folder.join(name), columns);
-        add(name, fs::metadata(self.folder.join(name)).unwrap().len(), values)
-    }
-}
-
-pub fn column(name: &str, kind: &str) -> Value {
-    json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
-}
-
-pub fn metadata(columns: &[Value], keys: &[&str]) -> Value {
-    let schema = json!({"type": "struct", "fields": columns}).to_string();
-    json!({"metaData": {"id": "t", "format": {"provider": "parquet", "options": {}}, "schemaString": schema,
-        "partitionColumns": keys, "configuration": {}, "createdTime": 0}})
-}
-
-fn add(name: &str, bytes: u64, values: Value) -> Value {
-    json!({"add": {"path": name, "partitionValues": values, "size": bytes, "modificationTime": 0, "dataChange": true}})
-}
-
-fn remove(name: &str) -> Value {
-    json!({"remove": {"path": name, "deletionTimestamp": 0, "dataChange": true}})
-}
+use crate::layouts::write;
+use crate::log_files::{
+    DeltaTable, WITH_VECTORS, add, column, metadata, numbers, parquet, remove, texts, vector, vector_file,
+};
 
 fn names(lake: &Path) -> Vec<String> {
     list_files(lake).unwrap().files.into_iter().map(|file| file.relative).collect()
@@ -206,28 +97,6 @@ fn a_delta_table_is_what_its_newest_version_says() {
     }
 }
 
-/// The bytes of a deletion vector: magic number, then the bitmaps.
-fn vector(rows: &[u64]) -> Vec<u8> {
-    let mut bytes = 1_681_511_377u32.to_le_bytes().to_vec();
-    rows.iter().copied().collect::<RoaringTreemap>().serialize_into(&mut bytes).unwrap();
-    bytes
-}
-
-/// Writes a vector to a file, and gives its descriptor.
-pub fn vector_file(table: &DeltaTable, name: &str, rows: &[u64]) -> Value {
-    let vector = vector(rows);
-    let mut crc = flate2::Crc::new();
-    crc.update(&vector);
-    let mut bytes = vec![1];
-    bytes.extend(u32::try_from(vector.len()).unwrap().to_be_bytes());
-    bytes.extend(&vector);
-    bytes.extend(crc.sum().to_be_bytes());
-    fs::write(table.folder.join(name), bytes).unwrap();
-    let address = url::Url::from_file_path(fs::canonicalize(table.folder.join(name)).unwrap()).unwrap();
-    json!({"storageType": "p", "pathOrInlineDv": address.to_string(), "offset": 1, "sizeInBytes": vector.len(),
-        "cardinality": rows.len()})
-}
-
 /// Bytes in Z85, as a log has short vectors.
 fn z85(bytes: &[u8]) -> String {
     const DIGITS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
@@ -237,9 +106,6 @@ fn z85(bytes: &[u8]) -> String {
     };
     bytes.chunks(4).flat_map(digits).collect()
 }
-
-pub const WITH_VECTORS: &str = r#"{"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
-    "readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}}"#;
 
 #[test]
 fn deleted_rows_are_not_read() {

@@ -6,6 +6,7 @@ mod fuzzing;
 mod holders;
 mod iceberg_tables;
 mod layouts;
+mod log_files;
 mod log_tables;
 mod reader_behaviour;
 mod readers;

@@ -18,6 +18,7 @@ use lakeward_core::Error;
 use lakeward_lake::reader::{ReadOptions, RepairKind, TableReader, open_path};
 
 use crate::holders::{self, written};
+use crate::log_files::parquet_bytes;
 use crate::workbook_file;
 
 /// A table as texts: names, then rows. A cell that is missing is none.
@@ -102,14 +103,6 @@ fn batch(table: &Content) -> RecordBatch {
     let column =
         |column: usize| Arc::new(table.rows.iter().map(|row| row[column].clone()).collect::<StringArray>()) as ArrayRef;
     RecordBatch::try_new(Arc::new(Schema::new(fields)), (0..table.names.len()).map(column).collect()).unwrap()
-}
-
-pub fn parquet_bytes(batch: &RecordBatch) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-    bytes
 }
 
 fn arrow_file(table: &Content) -> Vec<u8> {

@@ -16,7 +16,8 @@ use lakeward_lake::reader::{ReadOptions, ReadReport, RepairKind, TableReader, op
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::reader_behaviour::{gzip, parquet_bytes};
+use crate::log_files::parquet_bytes;
+use crate::reader_behaviour::gzip;
 
 struct Table {
     names: Vec<String>,
