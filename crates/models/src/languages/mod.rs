@@ -1,4 +1,4 @@
-//! Requests in German, French, Spanish and Chinese, put into English word by word.
+//! Requests and records in German, French, Spanish and Chinese, put into English word by word.
 //!
 //! Words and their inflected forms (Snowball stems, without accents) are looked up in `words.tsv` and `countries.tsv`, the longest run of
 //! words first; German compounds are taken apart, Chinese is cut into the longest words there are. What is not known stays as it is: names,
@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
 
+use crate::embed::StaticModel;
 use lakeward_core::text::{fold_into, is_function_word, on_one_line, shown};
-use lakeward_models::embed::StaticModel;
 
 /// Words of catalogues, typed for this project.
 const WORDS: &str = include_str!("words.tsv");
@@ -94,6 +94,20 @@ impl Language {
             Self::French => "French",
             Self::Spanish => "Spanish",
             Self::Chinese => "Chinese",
+        }
+    }
+
+    /// The one that `text` is in; none for English, and for what has no known word.
+    pub fn of(text: &str) -> Option<Self> {
+        translated(text).map(|translated| translated.language)
+    }
+
+    /// A text that is in this language in English words; none where no word is known.
+    pub fn in_english(self, text: &str) -> Option<Translated> {
+        let (_, lexicon) = Lexicons::builtin().of.iter().find(|(language, _)| *language == self)?;
+        match self {
+            Self::Chinese => chinese(text, self, lexicon),
+            _ => by_words(text, self, lexicon).map(|(_, _, translated)| translated),
         }
     }
 
