@@ -2,7 +2,7 @@
 """Write the names of countries in the languages that requests are translated from, out of the Unicode CLDR.
 
     pip install babel==2.19.0
-    scripts/country_names.py > crates/reading/src/languages/countries.tsv
+    scripts/country_names.py > crates/models/src/languages/countries.tsv
 
 The names are those of the CLDR (Unicode License v3, https://www.unicode.org/license.txt).
 """

@@ -1,6 +1,9 @@
 //! `lakeward simulate`
 
+use std::collections::HashMap;
 use std::path::Path;
+
+use serde::Deserialize;
 
 use super::args::{Arguments, SimulateCommand};
 use super::conversation::LakewardConversation;
@@ -27,11 +30,12 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
         same_turn: command.same_turn,
         later_turn: command.later_turn,
         camouflaged: command.camouflaged,
+        plans: command.plans.as_deref().map(plans).transpose()?.unwrap_or_default(),
         banks: command.phrases.clone(),
         ..SimulationOptions::default()
     };
     let simulated = dialogues(&records, &options)?;
-    if simulated.len() < options.dialogues && !arguments.quiet {
+    if simulated.len() < options.dialogues && options.plans.is_empty() && !arguments.quiet {
         let what = counted(simulated.len() as u64, "dialogue");
         printer::note(&format!("only {what}: no more records can be distinguished by title and fields"));
     }
@@ -74,6 +78,26 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
         printer::evaluation::conversations(&report);
     }
     Ok(Status::Done)
+}
+
+/// The plans in a file, by the record that they want.
+fn plans(path: &Path) -> Result<HashMap<String, Vec<String>>> {
+    #[derive(Deserialize)]
+    struct Line {
+        id: String,
+        turns: Vec<String>,
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+    let mut plans = HashMap::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let usage = |error| Error::Usage(format!("line {} of `{}`: {error}", at + 1, path.display()));
+        let Line { id, turns } = serde_json::from_str(line).map_err(usage)?;
+        plans.insert(id, turns);
+    }
+    if plans.is_empty() {
+        return Err(Error::Usage(format!("`{}` has no plan", path.display())));
+    }
+    Ok(plans)
 }
 
 /// Writes the dialogues to `path` and the judgments to `qrels.txt` beside it; neither file may exist.

@@ -11,7 +11,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input};
 use lakeward_core::text::lower_words;
-use lakeward_reading::languages::Translated;
+use lakeward_models::languages::Translated;
 use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
 use lakeward_search::cite::Gate;
 

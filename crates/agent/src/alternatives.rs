@@ -7,20 +7,22 @@ use lakeward_core::role::Role;
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::reader::Revised;
 
-/// Respects of which a dataset has one of several values.
-const RESPECTS: [(Role, &[&str]); 6] = [
+/// Respects that a turn can name. A dataset has one of several values, but for years and subjects.
+const RESPECTS: [(Role, &[&str]); 8] = [
     (Role::Place, &["place", "places", "region", "regions", "country", "countries"]),
     (Role::Format, &["format", "formats"]),
-    (Role::Source, &["publisher", "publishers", "source", "sources", "institution", "made"]),
+    (Role::Source, &["publisher", "publishers", "source", "sources", "made"]),
+    (Role::Institution, &["institution", "institutions", "made"]),
     (Role::Licence, &["licence", "license"]),
     (Role::Frequency, &["frequency", "rhythm"]),
+    (Role::Subject, &["subject", "discipline", "category"]),
     (Role::Period, &["year", "years", "period", "dates"]),
 ];
 /// Words for the date of publication.
 const PUBLICATION: [&str; 3] = ["publication", "published", "release"];
 
 fn has_alternatives(role: &Role) -> bool {
-    RESPECTS.iter().any(|(known, _)| known == role && *role != Role::Period)
+    RESPECTS.iter().any(|(known, _)| known == role && !matches!(role, Role::Period | Role::Subject))
 }
 
 /// The demands of turn `turn` with alternatives as one demand, before they get the catalogue's values.

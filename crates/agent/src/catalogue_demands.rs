@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use super::Agent;
 use super::alternatives::{either, joined, parted, taken_back_by_name};
-use super::publication::told_apart;
+use super::publication::{says_publication, told_apart};
+use super::subjects::hold_to_named;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
-use lakeward_core::text::{lower_words, shown};
+use lakeward_core::text::lower_words;
+use lakeward_reading::catalogue::Vocabulary;
 use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
@@ -53,7 +55,8 @@ impl Agent<'_> {
             Some(vocabulary) if over_demands => vocabulary.with_names(text, reading.clone()),
             _ => reading.clone(),
         };
-        let mut after = revised(&before, &named, over_demands, turn, this_year);
+        let mut after = revised(&as_read(&before), &named, over_demands, turn, this_year);
+        as_known(&mut after, &before);
         if undone {
             let stays = |demand: &&Demand| !before.contains(demand);
             after.gone.extend(session.demands.iter().filter(stays).cloned());
@@ -69,7 +72,16 @@ impl Agent<'_> {
         let replaces = reading.has(Act::Correct) || reading.has(Act::Retract);
         told_apart(&mut after, text, turn, replaces);
         joined(&mut after.demands, text, turn);
+        if let Some(vocabulary) = vocabulary {
+            told_who(&mut after.demands, text, turn, vocabulary);
+        }
         self.ground(&mut after.demands, session)?;
+        let names_none = |act: &Act| {
+            matches!(act, Act::Retract | Act::Undo | Act::Pick | Act::Ask | Act::Compare | Act::Accept | Act::Chat)
+        };
+        if let Some(vocabulary) = vocabulary.filter(|_| over_demands && !reading.acts.iter().any(names_none)) {
+            hold_to_named(&mut after, text, turn, reading.has(Act::Correct), vocabulary);
+        }
         parted(&mut after, text, turn, &|role, things| self.have_together(role, things))?;
         Ok(after)
     }
@@ -86,29 +98,6 @@ impl Agent<'_> {
             all.intersect(&set);
         }
         Ok(!all.is_empty())
-    }
-
-    /// What the values of this turn's demands were taken together with, as they mean the same.
-    ///
-    /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`].
-    pub(super) fn merged_values(&self, demands: &[Demand], session: &Session) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        let is_new = |demand: &&Demand| demand.turn == session.next_turn() && !session.demands.contains(demand);
-        for demand in demands.iter().filter(is_new) {
-            let Demanded::Values(things) = &demand.value else { continue };
-            let says_or = lower_words(&demand.said).any(|word| word == "or");
-            for thing in things.iter().filter(|thing| thing.len() > 1 && !says_or) {
-                let others: Vec<String> =
-                    thing[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
-                let (role, first) = (&demand.role, shown(&thing[0], 80));
-                notes.push(format!(
-                    "{role} `{first}` is taken for the same as {}; set {role} to `{first}` in what is remembered to take only the first",
-                    others.join(", ")
-                ));
-            }
-        }
-        Ok(notes)
     }
 
     /// What is wanted of datasets where a model says what is after the turn.
@@ -273,6 +262,40 @@ impl RecordsFound {
         }
         let records = answers.iter().map(|answer| answer.table.clone()).collect();
         Retrieval { turn, key: self.key.clone(), met: self.answers.matching, relaxed, found: answers.len(), records }
+    }
+}
+
+/// Gives what turn `turn` says of who publishes data and who made it the respect that is meant, where some publish and make: a publisher only
+/// where `text` speaks of one.
+fn told_who(demands: &mut [Demand], text: &str, turn: usize, vocabulary: &Vocabulary) {
+    const PUBLISHERS: [&str; 4] = ["publisher", "publishers", "source", "sources"];
+    if says_publication(text) || lower_words(text).any(|word| PUBLISHERS.contains(&word.as_str())) {
+        return;
+    }
+    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Role::Source) {
+        let made = Demand { role: Role::Institution, ..demand.clone() };
+        if vocabulary.grounded(made.clone()).hard {
+            *demand = made;
+        }
+    }
+}
+
+/// `demands` as a turn speaks of them: who made the data and who published it are one thing to the reader.
+fn as_read(demands: &[Demand]) -> Vec<Demand> {
+    let read = |demand: &Demand| match demand.role {
+        Role::Institution => Demand { role: Role::Source, ..demand.clone() },
+        _ => demand.clone(),
+    };
+    demands.iter().map(read).collect()
+}
+
+/// Gives what was [`as_read`] the roles that it has in `before`.
+fn as_known(after: &mut Revised, before: &[Demand]) {
+    for demand in after.demands.iter_mut().chain(&mut after.gone) {
+        let is_it = |known: &&Demand| as_read(std::slice::from_ref(*known))[0] == *demand;
+        if let Some(known) = before.iter().find(is_it) {
+            *demand = known.clone();
+        }
     }
 }
 

@@ -7,19 +7,23 @@ use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
+use super::same_values::{merged_values, set_apart};
 use super::stated::hold_to_stated;
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
-use crate::recommend::{Choice, Recommendation, question};
+use crate::recommend::{Choice, NarrowingValue, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::role::Role as Respect;
+use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::languages::{Translated, translated};
 use lakeward_reading::reader::{Act, Reader, Role, TurnReading, schema_of_demands};
 use lakeward_reading::signals::{classified, context::Context};
 use lakeward_search::{QueryTable, text_search};
+
+/// Words of a request in another language that are looked up one by one.
+const MOST_WORDS: usize = 32;
 
 /// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
 pub(super) struct Reading<'r> {
@@ -136,14 +140,16 @@ impl Agent<'_> {
         };
         let asked = request.text.as_str();
         let chosen = chosen(session, asked);
-        let translated = if chosen.is_some() { None } else { self.in_english(asked)? };
+        let apart = if working.is_none() { set_apart(&session.demands, asked) } else { None };
+        let translated = if chosen.is_some() || apart.is_some() { None } else { self.in_english(asked)? };
         let request = match &translated {
             Some(translated) => Cow::Owned(Request { text: translated.text.clone(), ..request.clone() }),
             None => Cow::Borrowed(request),
         };
         let text = translated.as_ref().map_or(asked, |translated| translated.text.as_str());
         let answered = answered(session, text);
-        let says = answered.is_none() && !text.trim().is_empty();
+        let is_closed = chosen.is_some() || apart.is_some();
+        let says = answered.is_none() && !is_closed && !text.trim().is_empty();
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
         let over = match &plan {
@@ -156,6 +162,9 @@ impl Agent<'_> {
             None => TurnReading::default(),
         };
         let mut signals = self.classified(session, text, answered.as_ref());
+        if let Some(latest) = session.turns.last().filter(|_| is_closed && answered.is_none()) {
+            signals.operation = without_clarify(&latest.signals.operation);
+        }
         let certainty = over.as_ref().map_or_else(|| turn.certainty(), |over| over.certainty);
         let by_model = match model.filter(|_| says && certainty < self.trust_in_reading()) {
             // Of a model that was not measured only a plan is taken, and it is said to be one.
@@ -206,7 +215,7 @@ impl Agent<'_> {
                     .iter()
                     .map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")),
             );
-            notes.extend(self.merged_values(&after.demands, session)?);
+            notes.extend(merged_values(&after.demands, session));
             (signals.demands, signals.gone) = (after.demands, after.gone);
             let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
@@ -217,6 +226,11 @@ impl Agent<'_> {
             let after = self.demands_with(session, role, value)?;
             (signals.demands, signals.gone) = (after.demands, after.gone);
             signals.acts = vec![Act::Refine];
+        }
+        if let Some((demands, note)) = apart {
+            signals.gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
+            (signals.demands, signals.acts) = (demands, vec![Act::Correct]);
+            notes.push(note);
         }
         let wants_more = over.is_none() && turn.is_surely(Act::More);
         let hidden = if wants_more { session.shown_for_demands() } else { Vec::new() };
@@ -267,7 +281,14 @@ impl Agent<'_> {
             Ok(self.searched(&words.join(" "))?.map_or(0.0, |searched| searched.coverage(&self.ranking)))
         };
         let (as_said, in_english) = (coverage(said(|word| &word.0))?, coverage(said(|word| &word.1))?);
-        Ok((as_said <= in_english).then_some(translated))
+        // Of records in its language the index has the English words, too, so what is as good in English stays if all of it is known as it is said.
+        let all_known = || -> Result<bool> {
+            let words = said(|word| &word.0).join(" ");
+            let words = self.index.lexical().informative_words(&words, MOST_WORDS)?;
+            Ok(words.iter().all(|(_, rarity)| rarity.tables > 0))
+        };
+        let stays = as_said > in_english || (as_said > 0.0 && as_said >= in_english && all_known()?);
+        Ok((!stays).then_some(translated))
     }
 
     /// Operation and intention of a request in its session, with the demands in force before it.
@@ -336,9 +357,15 @@ fn answered(session: &Session, text: &str) -> Option<Choice> {
     question::understood(question, text).cloned()
 }
 
-/// The respect and value that `text` chooses, where the latest turn asked which value of a field it should be.
+/// The respect and value that `text` chooses: one that the latest turn asked about, or `place: Norway` of those that its answers can be narrowed by.
 fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
     let latest = session.turns.last()?.recommendation.as_ref()?;
+    for narrowing in &latest.narrowings {
+        let is_it = |value: &&NarrowingValue| narrowing.said(value).eq_ignore_ascii_case(text.trim());
+        if let Some(value) = narrowing.values.iter().find(is_it) {
+            return Some((narrowing.role.clone(), value.value.clone()));
+        }
+    }
     let (choice, asked) = (answered(session, text)?, latest.operations.first()?.question.as_ref()?);
     let narrowing = latest.narrowings.iter().find(|narrowing| question::asking_for(narrowing) == asked.computed())?;
     let value = narrowing.values.iter().find(|value| value.value == choice.label && choice.tables.is_empty())?;

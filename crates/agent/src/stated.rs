@@ -20,6 +20,7 @@ use lakeward_reading::reader::{Act, Revised, TurnReading, month_said};
 
 use super::alternatives::{adds_to_another, respects_named};
 use super::publication::{says_coverage, says_publication};
+use super::subjects::is_respect;
 
 /// Words that leave the end open.
 const FROM: [&str; 16] = [
@@ -159,6 +160,7 @@ fn is_governed(text: &str, demand: &Demand, read: &[Demand]) -> bool {
     let is_known = |word: String| {
         KNOWN.contains(word.as_str())
             || is_of_years(&word)
+            || (demand.role == Role::Subject && is_respect(&word))
             || word.chars().all(char::is_numeric)
             || read.iter().any(|other| lower_words(&other.said).any(|known| known == word))
     };

@@ -22,8 +22,8 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::{Demanded, Input, Label, OperationKind, topic_words};
 use lakeward_core::text::{counted, shown as shown_text, words};
 use lakeward_models::embed::EmbedderExt;
+use lakeward_models::languages::is_readable;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
-use lakeward_reading::languages::is_readable;
 use lakeward_reading::reader::Act;
 use lakeward_search::Candidate;
 use lakeward_search::cite::{Checked, Gate};
@@ -227,6 +227,13 @@ impl Agent<'_> {
         let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
         let records =
             scored.iter().map(|scored| &scored.candidate.dataset).filter(|dataset| are_records && dataset.is_record());
+        // What is wanted may only rank: of those that meet it there is more to choose from than of the others.
+        let meets = |id: &str| {
+            let known = found.records.as_ref().and_then(|records| records.get(id));
+            known.is_some_and(|(_, _, answer)| answer.relaxed.is_empty())
+        };
+        let meeting = records.clone().filter(|dataset| meets(dataset.id().as_str())).count();
+        let records = records.filter(|dataset| meeting < 2 || meets(dataset.id().as_str()));
         let narrowings = Narrowing::of(records, self.index.facets()?);
         let candidates = scored.iter().map(|scored| &scored.candidate);
         let was_asked = |question: &str| session.questions().any(|asked| asked == question);

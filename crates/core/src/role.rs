@@ -22,6 +22,8 @@ pub enum Role {
     Subject,
     /// Surveys, publishers, authors.
     Source,
+    /// Organisations in which the data was made, which need not publish it.
+    Institution,
     /// How often the data is measured or released.
     Frequency,
     /// Whether the data is maintained.
@@ -47,7 +49,7 @@ pub enum Role {
 }
 
 /// Field names, by their first word, for each role.
-const NAMES: [(Role, &[&str]); 9] = [
+const NAMES: [(Role, &[&str]); 10] = [
     (
         Role::Place,
         &[
@@ -106,7 +108,6 @@ const NAMES: [(Role, &[&str]); 9] = [
             "organisation",
             "provider",
             "agency",
-            "institution",
             "producer",
             "program",
             "programme",
@@ -115,6 +116,7 @@ const NAMES: [(Role, &[&str]); 9] = [
             "owner",
         ],
     ),
+    (Role::Institution, &["institution", "institutions", "affiliation", "affiliations"]),
     (Role::Frequency, &["frequency", "periodicity", "accrualperiodicity", "interval", "accrual", "cadence"]),
     (Role::Status, &["status", "lifecycle", "archived"]),
     (
@@ -152,6 +154,7 @@ impl Role {
             Self::Place => "place",
             Self::Subject => "subject",
             Self::Source => "source",
+            Self::Institution => "institution",
             Self::Frequency => "frequency",
             Self::Status => "status",
             Self::Dimension => "dimension",

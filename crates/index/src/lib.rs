@@ -13,6 +13,7 @@ pub mod encode;
 mod entries;
 pub mod exchange;
 pub mod facets;
+mod in_english;
 pub mod index_store;
 pub mod join;
 pub mod lexical;

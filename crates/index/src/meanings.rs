@@ -3,12 +3,13 @@
 //!
 //! It is the sum of the vectors of short texts, scaled to length 1: the title with the words of the path; the description; both;
 //! title, description and headers; title, headers and a few values; and keywords with the sources, which count twice. Of a table that nobody
-//! described, each column with its first values in place of these. A cosine with the sum is the mean of their cosines, so one row per table does
-//! what six would (eval/search.md).
+//! described, each column with its first values in place of these. What is said in another language is read in English words ([`InEnglish`]). A
+//! cosine with the sum is the mean of their cosines, so one row per table does what six would (eval/search.md).
 
 use std::path::Path;
 
 use super::columns::ColumnsWriter;
+use super::in_english::InEnglish;
 use super::segment::{SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
@@ -132,7 +133,9 @@ fn columns_with_values(dataset: &Dataset) -> String {
 /// The texts that are read, each once, with how often it counts.
 fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
     let metadata = dataset.metadata();
+    let english = metadata.and_then(InEnglish::of);
     let written = metadata.and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
+    let written = english.as_ref().map_or(written, |english| english.title.as_str());
     let in_title = name_words(written);
     let mut path = name_words(dataset.id().as_str());
     path.retain(|word| word.chars().any(char::is_alphabetic) && !in_title.contains(word));
@@ -140,6 +143,7 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
     let title = if written.is_empty() { path.clone() } else { on_one_line(written) };
     let named = if written.is_empty() || path.is_empty() { title.clone() } else { format!("{title} {path}") };
     let description = metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or_default();
+    let description = english.as_ref().map_or(description, |english| english.description.as_str());
     let description = on_one_line(&description[..description.floor_char_boundary(DESCRIPTION_BYTES)]);
     let headers = |most: usize| {
         let mut headers: Vec<String> = Vec::new();
@@ -159,9 +163,12 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
         .collect();
     let joined = |parts: &[&str]| parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
     let facets = metadata.iter().flat_map(|metadata| &metadata.facets);
-    let sources = facets.filter(|facet| Role::of_field(&facet.field) == Role::Source).flat_map(|facet| &facet.values);
-    let keywords: Vec<&str> =
-        metadata.iter().flat_map(|metadata| &metadata.tags).chain(sources).take(KEYWORDS).map(String::as_str).collect();
+    let is_source = |facet: &&lakeward_lake::metadata::Facet| {
+        matches!(Role::of_field(&facet.field), Role::Source | Role::Institution)
+    };
+    let sources = facets.filter(is_source).flat_map(|facet| &facet.values);
+    let tags = english.as_ref().map(|english| &english.tags).or(metadata.map(|metadata| &metadata.tags));
+    let keywords: Vec<&str> = tags.into_iter().flatten().chain(sources).take(KEYWORDS).map(String::as_str).collect();
     let keywords = keywords.join(", ");
     let few = headers(HEADERS_WITH_VALUES);
     let is_bare = written.is_empty() && description.is_empty();

@@ -4,6 +4,5 @@
 //! What it does not do: nothing is searched here, and no state is kept.
 
 pub mod catalogue;
-pub mod languages;
 pub mod reader;
 pub mod signals;

@@ -27,6 +27,10 @@ pub struct SimulateCommand {
     /// Users tell a plan of their work that wants the record, in words of its description and method, and say nothing that its title says.
     #[arg(long)]
     pub camouflaged: bool,
+    /// Users tell what people have written who plan something, lines {"id": of the record that is wanted, "turns": ["text", …]} of FILE, and then
+    /// values of its fields. Plans for records of other catalogues are left out.
+    #[arg(long, value_name = "FILE", conflicts_with = "camouflaged")]
+    pub plans: Option<PathBuf>,
     /// Write the dialogues to FILE, which must not exist yet, and the target records to qrels.txt beside it: together with
     /// corpus.jsonl or lake/ there, or with `--corpus`, this is a benchmark for `lakeward eval`.
     #[arg(long, value_name = "FILE")]

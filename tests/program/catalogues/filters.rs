@@ -111,9 +111,9 @@ fn a_place_that_was_corrected_is_no_longer_searched_for() {
 /// Conversations with the filters that hold after each turn: see the file.
 const FILTERS: &str = include_str!("../data/filters.tsv");
 /// Turns of these that may have a wrong one.
-const MISREAD: usize = 10;
+const MISREAD: usize = 12;
 /// Filters of these that may be missing: what is read in doubt weighs instead.
-const MISSED: usize = 382;
+const MISSED: usize = 385;
 
 /// A hard demand as the file writes it: `!place=Kenya|Norway`, `period=1990-?`.
 fn written(demand: &Demand) -> Vec<String> {
@@ -174,7 +174,7 @@ fn hard_filters_are_those_that_were_stated() {
         }
         turns += 1;
     }
-    assert_eq!(turns, 578);
-    assert!(missed <= MISSED, "{missed} filters are missing");
+    assert_eq!(turns, 600);
     assert!(wrong.len() <= MISREAD, "{} of {turns}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(missed <= MISSED, "{missed} filters are missing");
 }

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::oai_server::{OaiServer, Reply, introduction, list, nth_page, page, page_asked, parameter, record};
-use super::{indexed, named};
+use super::oai_server::{
+    OaiServer, Reply, introduction, introduction_with, list, nth_page, page, page_asked, parameter, record,
+};
+use super::{indexed, named, write_forms};
 use crate::place::{Run, lakeward};
 
 const PAGES: usize = 5;
@@ -61,6 +63,63 @@ fn a_repository_is_harvested_then_what_changed() {
     let (code, _, stderr) = harvest(&format!("{}2", server.url), folder.path(), &[]);
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("use another folder"), "{stderr}");
+}
+
+#[test]
+fn the_richest_format_of_a_set_is_harvested() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 40, 0) {
+        return;
+    }
+    let text = fs::read_to_string(folder.path().join("oai-datacite/oai_datacite.xml")).expect("a file");
+    let records: Vec<String> = text
+        .split_inclusive("</record>")
+        .filter_map(|part| Some(part[part.find("<record>")?..].to_string()))
+        .map(|record| record.replace("</header>", "<setSpec>soil</setSpec></header>"))
+        .collect();
+    assert_eq!(records.len(), 40);
+    let server = OaiServer::start(move |query, _| {
+        let formats = ["oai_dc", "oai_datacite", "marc21"];
+        introduction_with(query, &formats).unwrap_or_else(|| match (page_asked(query), parameter(query, "set")) {
+            (0, set) if set != Some("soil") => Reply::of(page("<error code=\"noRecordsMatch\">no such set</error>")),
+            (0, _) => list(&records[..25].concat(), "page-1"),
+            _ => list(&records[25..].concat(), ""),
+        })
+    });
+    let harvested = folder.path().join("harvested");
+    let (code, stats, stderr) = harvest(&server.url, &harvested, &["--set", "soil"]);
+    assert_eq!(
+        (code, stats["format"].as_str(), stats["records"].as_u64()),
+        (0, Some("oai_datacite"), Some(40)),
+        "{stderr}"
+    );
+    let asked: Vec<String> = server.asked().into_iter().map(|(query, _)| query).collect();
+    let first = asked.iter().find(|query| query.contains("metadataPrefix")).expect("a list");
+    assert_eq!((parameter(first, "metadataPrefix"), parameter(first, "set")), (Some("oai_datacite"), Some("soil")));
+    // A token says it all: nothing beside it is allowed.
+    let next = asked.last().expect("a list");
+    assert!(parameter(next, "set").is_none() && parameter(next, "metadataPrefix").is_none(), "{next}");
+    let (lakeward, built) = indexed(&harvested);
+    assert_eq!((built.records, built.records_left_out), (40, 0), "{:?}", built.problems);
+    // What only the richer format says.
+    let (_, metadata) = named(&lakeward, "10.5072/made.7");
+    assert_eq!(metadata.version.as_deref(), Some("V4"));
+    assert!(
+        metadata.facets.iter().any(|facet| facet.field == "set" && facet.values == ["soil"]),
+        "{:?}",
+        metadata.facets
+    );
+    // Another set is another harvest, and the format can be chosen.
+    let (code, _, stderr) = harvest(&server.url, &harvested, &["--set", "snow"]);
+    assert_eq!(code, 2, "{stderr}");
+    let (code, stats, stderr) =
+        harvest(&server.url, &folder.path().join("none"), &["--set", "snow", "--format", "oai_dc"]);
+    // Nothing was found.
+    assert_eq!((code, stats["records"].as_u64()), (4, Some(0)), "{stderr}");
+    assert_eq!(
+        server.asked().last().and_then(|(query, _)| parameter(query, "metadataPrefix").map(str::to_string)).as_deref(),
+        Some("oai_dc")
+    );
 }
 
 #[test]

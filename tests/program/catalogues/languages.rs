@@ -56,6 +56,44 @@ fn records_in_the_language_of_the_request_are_found_as_they_are() {
     assert!(answer.notes.iter().all(|note| !note.contains("word by word")), "{:?}", answer.notes);
 }
 
+/// Records in four languages, and questions in English: see the file.
+const FOREIGN: &str = include_str!("../../../eval/foreign_records.tsv");
+/// The least share of the questions that find the record in the first ten, of that in English.
+const LEAST_OF_ENGLISH: f64 = 0.75;
+
+#[test]
+fn english_requests_find_records_in_other_languages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 400, 0) {
+        return;
+    }
+    let rows: Vec<Vec<&str>> =
+        FOREIGN.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
+    let questions: Vec<(&str, &str)> = rows.iter().filter(|row| row[1] == "?").map(|row| (row[0], row[2])).collect();
+    let made = fs::read_to_string(folder.path().join("own/records.jsonl")).expect("a file");
+    let found = |language: &str| {
+        let records = rows.iter().filter(|row| row[1] == language).map(|row| {
+            let record = serde_json::json!({"id": row[0], "title": row[2], "description": row[3]});
+            format!("{record}\n")
+        });
+        let lake = folder.path().join(language);
+        fs::create_dir(&lake).expect("a folder");
+        fs::write(lake.join("records.jsonl"), made.clone() + "\n" + &records.collect::<String>()).expect("a file");
+        let (lakeward, stats) = indexed(&lake);
+        assert_eq!(stats.records, 400 + questions.len() as u64, "{:?}", stats.problems);
+        let finds = |(id, text): &&(&str, &str)| {
+            let request = lakeward_agent::Request { text: (*text).into(), k: 10, ..Default::default() };
+            let answer = lakeward.ask(&mut lakeward.new_session(), &request).expect("an answer").0.into_inner();
+            answer.tables.iter().any(|table| table.table == *id)
+        };
+        questions.iter().filter(finds).count() as f64 / questions.len() as f64
+    };
+    let english = found("en");
+    let others = ["de", "fr", "es", "zh"].map(|language| (language, found(language)));
+    println!("R@10 of {} questions: en {english:.3}, {others:.3?}", questions.len());
+    assert!(others.iter().all(|(_, share)| *share >= LEAST_OF_ENGLISH * english), "en {english:.3}, {others:.3?}");
+}
+
 #[test]
 fn a_text_that_no_reader_understands_is_said_to_be_so() {
     let folder = tempfile::tempdir().expect("a folder");

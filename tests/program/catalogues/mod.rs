@@ -7,6 +7,7 @@ mod harvest;
 mod languages;
 mod oai_server;
 mod questions;
+mod shown;
 
 use std::path::Path;
 use std::process::Command;
@@ -20,12 +21,15 @@ use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_lake::metadata::TableMetadata;
 
 /// Writes the made catalogue in every form below `folder`; false, with the reason printed, where there is no Python.
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn write_forms(folder: &Path, records: usize, broken: usize) -> bool {
+    write_forms_with(folder, &["--records", &records.to_string(), "--broken", &broken.to_string()])
+}
+
+/// The same with these arguments of the script.
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn write_forms_with(folder: &Path, arguments: &[&str]) -> bool {
     let script = Path::new(crate::REPOSITORY).join("scripts/catalogue_forms.py");
-    let mut command = Command::new("python3");
-    command.arg(script).arg(folder).args(["--records", &records.to_string(), "--broken", &broken.to_string()]);
-    match command.output() {
+    match Command::new("python3").arg(script).arg(folder).args(arguments).output() {
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             true

@@ -93,15 +93,22 @@ pub fn record(number: usize, title: &str) -> String {
 
 /// The usual answers to `Identify` and `ListMetadataFormats`.
 pub fn introduction(query: &str) -> Option<Reply> {
+    introduction_with(query, &["oai_dc", "marc21"])
+}
+
+/// These answers of a server with `formats`.
+pub fn introduction_with(query: &str, formats: &[&str]) -> Option<Reply> {
     let inner = match parameter(query, "verb")? {
-        "Identify" => "<Identify><repositoryName>Here</repositoryName><granularity>YYYY-MM-DD</granularity></Identify>",
+        "Identify" => "<Identify><repositoryName>Here</repositoryName><granularity>YYYY-MM-DD</granularity></Identify>"
+            .to_string(),
         "ListMetadataFormats" => {
-            "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix></metadataFormat>\
-             <metadataFormat><metadataPrefix>marc21</metadataPrefix></metadataFormat></ListMetadataFormats>"
+            let one =
+                |format: &&str| format!("<metadataFormat><metadataPrefix>{format}</metadataPrefix></metadataFormat>");
+            format!("<ListMetadataFormats>{}</ListMetadataFormats>", formats.iter().map(one).collect::<String>())
         }
         _ => return None,
     };
-    Some(Reply::of(page(inner)))
+    Some(Reply::of(page(&inner)))
 }
 
 /// Page `number` from 0 of `pages` with `each` records a page.

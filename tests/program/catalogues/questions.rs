@@ -1,6 +1,7 @@
 //! Questions about a record in free words, answered from its fields with the field named, or that it does not say.
 
 use super::{indexed, say, write_forms};
+use lakeward_core::role::Role;
 
 /// A question, the respect in which it is answered, the field that says it, and a part of the value.
 const ASKED: [(&str, &str, &str, &str); 22] = [
@@ -233,6 +234,19 @@ fn values_that_mean_the_same_are_one_to_narrow_by() {
     let note = merged.notes.iter().find(|note| note.contains("`Quebec` is taken for the same as `Québec`"));
     assert!(note.is_some(), "{:?}", merged.notes);
     assert_eq!(session.retrievals.last().map(|found| found.met), Some(12));
+    // In words, as the note says, and it stays so.
+    let only = say(&lakeward, &mut session, "only Québec");
+    assert_eq!(session.retrievals.last().map(|found| found.met), Some(6), "{:?}", only.notes);
+    assert!(only.notes.iter().any(|note| note == "place is `Québec` alone from now on"), "{:?}", only.notes);
+    say(&lakeward, &mut session, "published since 1990");
+    let places = session.demands.iter().filter(|demand| demand.role == Role::Place).map(ToString::to_string);
+    assert_eq!(places.collect::<Vec<_>>(), ["Québec"]);
+    say(&lakeward, &mut session, "undo that");
+    say(&lakeward, &mut session, "no, in Quebec");
+    assert_eq!(session.retrievals.last().map(|found| found.met), Some(12));
+    say(&lakeward, &mut session, "they are not the same");
+    assert_eq!(session.retrievals.last().map(|found| found.met), Some(6));
+    // By command.
     session.demand(lakeward.demand("place", "Quebec", session.next_turn()).expect("a demand"));
     let only = say(&lakeward, &mut session, "show me what there is on kelp canopy");
     assert_eq!(session.retrievals.last().map(|found| found.met), Some(6), "{:?}", only.notes);

@@ -16,7 +16,7 @@ use crate::place::{Run, write};
 const REQUEST: &str = "Glaciers in Kenya since 1990";
 
 /// A catalogue in whose texts no two words of small letters stand side by side.
-fn make_catalogue(folder: &Path) {
+pub(super) fn make_catalogue(folder: &Path) {
     let record = |number: usize| {
         let (place, format) = (["Kenya", "Norway", "Peru"][number % 3], ["CSV", "NetCDF"][number % 2]);
         let (publisher, issued) = (["North", "South"][number % 2], format!("201{}-02-03", number % 10));
@@ -152,4 +152,12 @@ fn the_repl_is_in_the_language_of_the_environment() {
     }
     let spoken = talked(&catalogue, ("LANG", "en_GB.UTF-8"), &asked);
     assert!(spoken.contains("place: Kenya") && spoken.contains("new session"), "{spoken}");
+    // What divides the answers is shown, chosen as it is shown, and what is listed then is cited, one or all.
+    let narrowed =
+        talked(&catalogue, ("LANG", "en_GB.UTF-8"), &["Glaciers", "format: CSV", "/memory", "/cite", "/cite 1"]);
+    let (before, after) = narrowed.split_once("wanted:").unwrap_or_else(|| panic!("{narrowed}"));
+    assert!(before.contains("narrow by") && before.contains("format: CSV (6), NetCDF (6)"), "{narrowed}");
+    assert!(after.contains("format: CSV") && !after.contains("format: CSV?"), "{narrowed}");
+    let cited: Vec<&str> = after.lines().filter(|line| line.contains("Glaciers ") && line.contains("(20")).collect();
+    assert!(cited.len() > 2 && cited[0] == cited[cited.len() - 1], "{cited:?}\n{narrowed}");
 }

@@ -6,6 +6,7 @@ use regex::Regex;
 use reqwest::StatusCode;
 
 use super::browser::{Browser, check, encoded, link};
+use super::chinese;
 use super::hostile_lake;
 use super::scripts::{SKIPPED, run_script};
 use super::server::Server;
@@ -144,6 +145,33 @@ fn a_catalogue_is_narrowed_down_and_what_was_asked_for_is_taken_back() {
     assert!(before > 0, "{conversation}");
     let after = browser.submit(&conversation, "/forget", &[]);
     assert_eq!(chips(&after), before - 1, "{after}");
+}
+
+#[test]
+fn answers_are_narrowed_by_a_button_and_cited() {
+    let server = Server::of(chinese::make_catalogue, &[]);
+    let browser = Browser::new(&server);
+    let found = browser.submit(&browser.open("/"), "/ask", &[("text", "Glaciers"), ("table", "")]);
+    static BUTTON: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"name="text" value="([a-z]+: [^"]*)"><button[^>]*>[^<]* \((\d+)\)"#).expect("a pattern")
+    });
+    let buttons: Vec<(&str, usize)> = BUTTON
+        .captures_iter(&found)
+        .map(|button| (button.get(1).expect("a value").as_str(), button[2].parse().expect("a number")))
+        .collect();
+    assert!(buttons.len() > 4, "{buttons:?}: {found}");
+    let (said, answers) = buttons[0];
+    let narrowed = browser.submit(&found, "/ask", &[]);
+    assert!(narrowed.contains(&format!("Forget {said}")), "{said}: {narrowed}");
+    assert!((2..12).contains(&answers), "{said}: {answers}");
+    let cited = browser.led_to(&narrowed, "/ask", &[("text", "/cite 1")]);
+    assert!(cited.starts_with("/table?id=") && cited.ends_with("#cite"), "{cited}");
+    let page = browser.open(&cited);
+    assert!(page.contains("id=\"cite\"") && page.contains("BibTeX"), "{page}");
+    assert_eq!(browser.led_to(&narrowed, "/ask", &[("text", "/cite r3")]), "/table?id=r3#cite");
+    let unknown = browser.sent(&narrowed, "/ask", &[("text", "/cite nothing-like-it")]);
+    assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
+    assert!(unknown.text().contains("nothing-like-it"), "{}", unknown.text());
 }
 
 #[test]

@@ -18,10 +18,11 @@ const LOOKED_AT: usize = 30;
 const MOST_FIELDS: usize = 4;
 const MOST_VALUES: usize = 4;
 /// Fields that are asked about; the names of others may mean anything.
-const ROLES: [Role; 8] = [
+const ROLES: [Role; 9] = [
     Role::Place,
     Role::Subject,
     Role::Source,
+    Role::Institution,
     Role::Licence,
     Role::Format,
     Role::Frequency,
@@ -110,6 +111,11 @@ impl Narrowing {
             |(value, places): &(&str, Vec<usize>)| NarrowingValue { value: value.to_string(), answers: places.len() };
         let values = apart.iter().map(value).collect();
         Some(Self { role, values, information })
+    }
+
+    /// How a turn chooses a value of the field: `place: Norway`.
+    pub fn said(&self, value: &NarrowingValue) -> String {
+        format!("{}: {}", self.role, value.value)
     }
 
     /// The field with its values in a line: `place: Norway (12), Kenya (3)`.

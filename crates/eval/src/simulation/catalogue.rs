@@ -45,7 +45,7 @@ impl<'a> Catalogue<'a> {
                 lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
             }
             // Nobody else has these words in this order; what it narrows is not counted.
-            Wish::Plan(_) => (0u32..).zip(self.records).map(|(place, _)| place).collect(),
+            Wish::Plan(_) | Wish::Written(_) => (0u32..).zip(self.records).map(|(place, _)| place).collect(),
             Wish::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
             Wish::Years(years) => {
                 let places = (0u32..).zip(self.records);

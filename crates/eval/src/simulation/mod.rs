@@ -18,6 +18,8 @@ mod script;
 mod tests;
 mod words;
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::compare::SplitMix;
@@ -53,6 +55,8 @@ pub enum Wish {
     Topic(String),
     /// A plan that wants it, in words of its description and method that its title does not have.
     Plan(String),
+    /// What somebody has written who plans what it is for.
+    Written(String),
     /// More of its title.
     Aspect(String),
     /// This value in this role.
@@ -76,6 +80,8 @@ pub struct SimulationOptions {
     pub later_turn: f64,
     /// Whether users tell a plan that wants the record and say nothing that its title says.
     pub camouflaged: bool,
+    /// Plans that people have written, turn by turn, each for the record with this id: where there are any, users tell these and no others are made.
+    pub plans: HashMap<String, Vec<String>>,
     /// Banks of phrases to use, by name; all if empty.
     pub banks: Vec<String>,
 }
@@ -89,6 +95,7 @@ impl Default for SimulationOptions {
             same_turn: 0.2,
             later_turn: 0.3,
             camouflaged: false,
+            plans: HashMap::new(),
             banks: Vec::new(),
         }
     }
@@ -146,6 +153,9 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
     let catalogue = Catalogue::new(records);
     let mut random = SplitMix(options.seed);
     let mut order: Vec<usize> = (0..records.len()).collect();
+    if !options.plans.is_empty() {
+        order.retain(|goal| options.plans.contains_key(&records[*goal].id));
+    }
     random.shuffle(&mut order);
     let mut made: Vec<Dialogue> = Vec::with_capacity(options.dialogues);
     let mut useful: Vec<usize> = Vec::new();
@@ -154,6 +164,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
         // Records of a small catalogue are reused.
         let (goal, is_fresh) = match fresh.next() {
             Some(goal) => (goal, true),
+            None if !options.plans.is_empty() => break,
             None => match random.one(&useful) {
                 Some(goal) => (*goal, false),
                 None => break,
@@ -235,7 +246,7 @@ fn gold_key(role: &Role) -> &str {
 fn add_gold(gold: &mut Map<String, Value>, wish: &Wish) {
     match wish {
         Wish::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
-        Wish::Plan(text) => _ = gold.insert("plan".into(), json!(text)),
+        Wish::Plan(text) | Wish::Written(text) => _ = gold.insert("plan".into(), json!(text)),
         Wish::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
         Wish::Value(Role::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));

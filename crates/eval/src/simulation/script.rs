@@ -89,9 +89,13 @@ impl Script {
         random: &mut SplitMix,
     ) -> Option<Self> {
         let record = catalogue.records.get(goal)?;
-        let wishes = match options.camouflaged {
-            true => camouflaged(catalogue, record, options.most_said, random)?,
-            false => wishes(catalogue, record, options.most_said, random)?,
+        let wishes = match (options.plans.get(&record.id), options.camouflaged) {
+            (Some(plan), _) => {
+                let written = plan.iter().cloned().map(Wish::Written).collect();
+                camouflaged(catalogue, record, written, options.most_said, random).0
+            }
+            (None, true) => planned(catalogue, record, options.most_said, random)?,
+            (None, false) => wishes(catalogue, record, options.most_said, random)?,
         };
         let mut statements: Vec<Statement> = wishes.into_iter().map(Statement::Says).collect();
         let kind = match random.below(1000) as f64 / 1000.0 {
@@ -102,7 +106,9 @@ impl Script {
         let mut later = None;
         let mut correction = Correction::None;
         if kind != Correction::None {
-            let mut places: Vec<usize> = (1..statements.len()).collect();
+            let is_written = |statement: &&Statement| matches!(statement, Statement::Says(Wish::Written(_)));
+            let written = statements.iter().take_while(is_written).count();
+            let mut places: Vec<usize> = (written.max(1)..statements.len()).collect();
             random.shuffle(&mut places);
             for place in places {
                 let Statement::Says(right) = statements[place].clone() else { continue };
@@ -157,21 +163,30 @@ fn wishes(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &
     (remaining.len() == 1 && wishes.len() > 1).then_some(wishes)
 }
 
-/// A plan that wants the record, then values that leave few others; nothing of it shares a word with the title.
+/// A plan of words of the record, then values that leave few others; none where they leave more.
+fn planned(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
+    let plan = vec![Wish::Plan(plan(record, random)?)];
+    let (wishes, remaining) = camouflaged(catalogue, record, plan, most, random);
+    (remaining <= FEW && wishes.len() > 1).then_some(wishes)
+}
+
+/// `wishes`, which are plans that want the record, then values that leave few others, and how many; no value shares a word with the title.
 fn camouflaged(
     catalogue: &Catalogue<'_>,
     record: &GoalRecord,
+    mut wishes: Vec<Wish>,
     most: usize,
     random: &mut SplitMix,
-) -> Option<Vec<Wish>> {
+) -> (Vec<Wish>, usize) {
     let mut stemmer = Stemmer::default();
     let mut stems =
         |text: &str| -> Vec<String> { lower_words(text).map(|word| stemmer.stem(&word).to_string()).collect() };
     let title = stems(&record.title);
-    let mut wishes = vec![Wish::Plan(plan(&record.text, &title, &mut stems, random)?)];
+    let plans = wishes.len();
     let mut remaining = catalogue.meeting(&wishes[0]);
     for candidate in candidates(record, random) {
-        if wishes.len() > most || (remaining.len() <= FEW && wishes.len() > 2) {
+        let said = wishes.len() - plans;
+        if said >= most || (remaining.len() <= FEW && said > 1) {
             break;
         }
         let names = matches!(&candidate, Wish::Value(_, value) if stems(value).iter().any(|stem| title.contains(stem)));
@@ -181,19 +196,18 @@ fn camouflaged(
             wishes.push(candidate);
         }
     }
-    (remaining.len() <= FEW && wishes.len() > 1).then_some(wishes)
+    (wishes, remaining.len())
 }
 
-/// Some words of `text` from a random place on, without those of the title.
-fn plan(
-    text: &str,
-    title: &[String],
-    stems: &mut impl FnMut(&str) -> Vec<String>,
-    random: &mut SplitMix,
-) -> Option<String> {
+/// Some words of what a record says, from a random place on, without those of its title.
+fn plan(record: &GoalRecord, random: &mut SplitMix) -> Option<String> {
+    let mut stemmer = Stemmer::default();
+    let mut stems =
+        |text: &str| -> Vec<String> { lower_words(text).map(|word| stemmer.stem(&word).to_string()).collect() };
+    let title = stems(&record.title);
     let is_new =
         |word: &&str, stems: &mut dyn FnMut(&str) -> Vec<String>| stems(word).iter().all(|stem| !title.contains(stem));
-    let words: Vec<&str> = lakeward_core::text::words(text).filter(|word| is_new(word, stems)).collect();
+    let words: Vec<&str> = lakeward_core::text::words(&record.text).filter(|word| is_new(word, &mut stems)).collect();
     let is_full = |word: &str| {
         let word = word.to_lowercase();
         !EMPTY.contains(&word.as_str()) && word.chars().all(char::is_alphabetic) && word.chars().count() > 2
@@ -294,7 +308,7 @@ fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random
                 RequestedYears::EndsIn(year) => RequestedYears::EndsIn(year + shift),
             }))
         }
-        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) => None,
+        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) | Wish::Written(_) => None,
     }
 }
 

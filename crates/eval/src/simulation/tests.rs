@@ -210,13 +210,40 @@ fn camouflaged_users_say_no_word_of_the_title() {
                 }
                 Wish::Value(_, said) => said,
                 Wish::Years(_) => continue,
-                Wish::Topic(_) | Wish::Aspect(_) => panic!("{right:?}"),
+                Wish::Topic(_) | Wish::Aspect(_) | Wish::Written(_) => panic!("{right:?}"),
             };
             let shared = lakeward_core::text::lower_words(said).find(|word| title.contains(word));
             assert!(shared.is_none(), "{said}: {}", goal.title);
         }
         assert_eq!(plans, 1);
     }
+}
+
+#[test]
+fn plans_that_are_written_are_told_as_they_are() {
+    let records = records();
+    let plan = vec!["I will hold the towns against each other.".to_string(), "Years matter little.".to_string()];
+    let plans = [(records[3].id.clone(), plan.clone()), ("nowhere".to_string(), plan)].into();
+    let all = made(&SimulationOptions {
+        plans,
+        dialogues: 40,
+        same_turn: 0.5,
+        later_turn: 0.5,
+        ..SimulationOptions::default()
+    });
+    assert_eq!(all.len(), 1, "of the others nobody has a plan");
+    assert_eq!(all[0].goal, records[3].id);
+    let said: Vec<String> = all[0].line()["turns"]
+        .as_array()
+        .expect("turns")
+        .iter()
+        .map(|turn| turn["text"].as_str().unwrap_or_default().to_string())
+        .collect();
+    assert!(
+        said.concat().contains("against each other.") && said.concat().contains("Years matter little."),
+        "{said:?}"
+    );
+    assert!(said[0].starts_with("I will hold"), "{said:?}");
 }
 
 proptest! {

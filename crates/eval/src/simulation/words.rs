@@ -67,10 +67,10 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
 /// The user's word for what `wish` is about.
 fn about(wish: &Wish) -> &str {
     match wish {
-        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) => "topic",
+        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) | Wish::Written(_) => "topic",
         Wish::Years(_) => "years",
         Wish::Value(Role::Place, _) => "place",
-        Wish::Value(Role::Source, _) => "source",
+        Wish::Value(Role::Source | Role::Institution, _) => "source",
         Wish::Value(Role::Dimension, _) => "breakdown",
         Wish::Value(role, _) => gold_key(role),
     }
@@ -86,6 +86,7 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
     };
     match wish {
         Wish::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
+        Wish::Written(text) => text.clone(),
         Wish::Plan(text) => filled(PLANS, &[in_sentence(text)], random),
         Wish::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
         Wish::Years(years) => {
@@ -102,7 +103,7 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
             let lower = value.to_lowercase();
             let phrases = match role {
                 Role::Place => bank.place,
-                Role::Source => bank.source,
+                Role::Source | Role::Institution => bank.source,
                 Role::Frequency => bank.frequency,
                 Role::Status if ["current", "active", "maintained"].contains(&lower.as_str()) => bank.current,
                 Role::Status if ["archived", "inactive", "discontinued"].contains(&lower.as_str()) => bank.archived,

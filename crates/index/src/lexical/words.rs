@@ -8,6 +8,7 @@ use super::build::LexicalDocument;
 use super::packed::FORMAT;
 use super::segment::OpenSegment;
 use crate::columns::ColumnsWriter;
+use crate::in_english::InEnglish;
 use crate::segment::SegmentStats;
 use crate::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
@@ -61,6 +62,15 @@ impl Structure for Words {
             description.push('\n');
             description.push_str(line);
         }
+        let mut title = metadata.and_then(|metadata| metadata.title.clone()).unwrap_or_default();
+        if let Some(english) = metadata.and_then(InEnglish::of) {
+            title.push('\n');
+            title.push_str(&english.title);
+            for line in [&english.description].into_iter().chain(&english.tags).chain(&english.places) {
+                description.push('\n');
+                description.push_str(line);
+            }
+        }
         for column in metadata.into_iter().flat_map(|metadata| metadata.columns.values()) {
             for text in [&column.title, &column.description].into_iter().flatten() {
                 description.push('\n');
@@ -69,7 +79,7 @@ impl Structure for Words {
         }
         Ok(TableWords {
             id: dataset.id().to_string(),
-            title: metadata.and_then(|metadata| metadata.title.clone()).unwrap_or_default(),
+            title,
             headers: headers.join("\n"),
             description,
             tags: metadata.map(|metadata| metadata.tags.join("\n")).unwrap_or_default(),

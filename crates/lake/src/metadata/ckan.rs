@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
-use super::mappings::CKAN_BESIDE;
+use super::mappings::CKAN;
 use super::record_facets::{Fields, is_address};
 use super::value::{get, identifier, items, line, paragraphs, period, places, places_in, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata, TimeCovered};
@@ -90,17 +90,9 @@ pub(super) fn package(package: &Value) -> Dataset {
         })
     };
     let mut whole = TableMetadata {
-        title: line(package, &["title_translated", "title", "name"]),
-        description: paragraphs(package, &["notes_translated", "notes", "description"]),
         tags: tags(package, &["tags", "keywords", "groups"]),
-        publisher: line(get(package, &["organization"]), &["title", "name"])
-            .or_else(|| line(package, &["author", "maintainer"])),
-        licence: line(package, &["license_title", "license_id", "license_url"]),
         identifier: identifier(package, &["doi", "identifier", "cstr", "uri"])
             .or_else(|| extra(&["doi", "identifier", "guid", "uri", "dcat_identifier"]).and_then(known_identifier)),
-        source_url: line(package, &["url", "landing_page"]),
-        issued: line(package, &["issued", "date_published", "metadata_created"]),
-        modified: line(package, &["modified", "date_updated", "metadata_modified"]),
         spatial: match places(package, &["spatial_text", "spatial", "geographic_coverage"]) {
             places if !places.is_empty() => places,
             _ => places_in(extra(&["spatial-text", "spatial_text", "spatial_name", "spatial"])),
@@ -117,7 +109,7 @@ pub(super) fn package(package: &Value) -> Dataset {
         standard: Some(Standard::Ckan),
         ..TableMetadata::default()
     };
-    CKAN_BESIDE.fill(package, &mut whole);
+    CKAN.fill(package, &mut whole);
     let resources = || items(get(package, &["resources"])).filter(|resource| resource.is_object());
     let formats = resources().filter_map(|resource| line(resource, &["format"])).collect();
     Dataset { id: text(get(package, &["name", "id"])), whole, files: resources().map(resource).collect(), formats }

@@ -1,12 +1,13 @@
 //! DCAT catalogues: Project Open Data `data.json`, and DCAT-AP in JSON-LD, nested or as a flat `@graph`.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::mappings::DCAT_BESIDE;
+use super::mappings::DCAT;
 use super::record_facets::Fields;
-use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
+use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 
 /// Reads every dataset of a catalogue, or a single dataset.
@@ -67,15 +68,9 @@ pub(super) fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
     let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
     let fields = node.as_object().map(|map| Fields::of(map, |name| !NO_FACETS.contains(&name))).unwrap_or_default();
     let mut whole = TableMetadata {
-        title: line(node, &["title", "name"]),
-        description: paragraphs(node, &["description"]),
         tags: tags(node, &["keyword", "theme"]),
         publisher: publisher.and_then(text).map(|name| super::clean::line(&name)),
-        licence: line(node, &["license", "rights"]),
         identifier: identifier(node, &["identifier", "@id", "landingPage"]),
-        source_url: line(node, &["landingPage", "page"]),
-        issued: line(node, &["issued"]),
-        modified: line(node, &["modified"]),
         spatial: places(node, &["spatial"]),
         temporal: period(node, &["temporal"]),
         facets: fields.facets,
@@ -84,14 +79,34 @@ pub(super) fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
         standard: Some(Standard::Dcat),
         ..TableMetadata::default()
     };
-    DCAT_BESIDE.fill(node, &mut whole);
+    DCAT.fill(&with_references(node, nodes), &mut whole);
     let distributions = || {
         let resolved = items(get(node, &["distribution"])).map(|distribution| resolve(distribution, nodes));
         resolved.filter(|node| node.is_object())
     };
     let formats = distributions().filter_map(|node| line(node, &["format", "mediaType"])).collect();
-    let id = text(get(node, &["identifier", "@id"]));
+    // The name of a blank node holds in its document alone.
+    let id = text(get(node, &["identifier", "@id"])).filter(|id| !id.starts_with("_:"));
     Dataset { id, whole, files: distributions().map(file).collect(), formats }
+}
+
+/// `node` with what its references name in place of them, as far as more than their names is read.
+fn with_references<'v>(node: &'v Value, nodes: &HashMap<&str, &'v Value>) -> Cow<'v, Value> {
+    const FOLLOWED: [&str; 3] = ["creator", "theme", "distribution"];
+    let mut node = Cow::Borrowed(node);
+    for name in FOLLOWED {
+        let named: Vec<&Value> = items(get(&node, &[name])).collect();
+        let resolved: Vec<&Value> = named.iter().map(|value| resolve(value, nodes)).collect();
+        if named.iter().zip(&resolved).all(|(named, resolved)| std::ptr::eq(*named, *resolved)) {
+            continue;
+        }
+        let resolved: Value = resolved.into_iter().cloned().collect();
+        if let Value::Object(map) = node.to_mut() {
+            map.retain(|key, _| local_name(key) != name);
+            map.insert(name.to_string(), resolved);
+        }
+    }
+    node
 }
 
 fn file(distribution: &Value) -> DescribedFile {

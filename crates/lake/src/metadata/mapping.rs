@@ -143,7 +143,8 @@ impl Mapping {
         formats
     }
 
-    fn fill_texts(&self, node: &Value, whole: &mut TableMetadata) {
+    /// Fills the texts and dates that are empty in `whole` from `node`.
+    pub fn fill_texts(&self, node: &Value, whole: &mut TableMetadata) {
         let unused = &mut whole.unused;
         let mut fill = |own: &mut Option<String>, name: &str, paths: Paths| {
             if own.is_none() {
@@ -233,7 +234,12 @@ impl Mapping {
         let organisations = taxonomy::paths(&values(node, self.institutions), "institution", unused);
         fields.add_texts("institution", organisations.into_iter().flatten());
         for (name, paths) in self.facets {
-            fields.add_texts(name, texts(node, paths));
+            // Several in one text, but for characters that are written as `&uuml;`.
+            let listed = |text: String| match text.contains('&') {
+                true => vec![text],
+                false => text.split(';').map(str::to_string).collect(),
+            };
+            fields.add_texts(name, texts(node, paths).flat_map(listed));
         }
         whole.facets = fields.facets;
     }

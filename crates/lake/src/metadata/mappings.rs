@@ -28,6 +28,8 @@ pub(super) const DATACITE: Mapping = Mapping {
         "creators.creator.affiliation",
         "contributors.affiliation",
         "contributors.contributor.affiliation",
+        "creators[nameType=Organizational].name",
+        "creators.creator.creatorName[nameType=Organizational]",
     ],
     licence: &[
         "rightsList.rights",
@@ -205,6 +207,9 @@ pub(super) const ISO_19115: Mapping = Mapping {
     taxonomy: &["identificationInfo.*.descriptiveKeywords.*.keyword"],
     publisher: &[
         "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=publisher].organisationName",
+        "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=publisher].party.*.name",
+        "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=publisher].organisationName",
+        "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=publisher].party.*.name",
         "identificationInfo.*.citation.*.citedResponsibleParty.*.organisationName",
         "identificationInfo.*.citation.*.citedResponsibleParty.*.party.*.name",
         "identificationInfo.*.pointOfContact.*.organisationName",
@@ -212,9 +217,11 @@ pub(super) const ISO_19115: Mapping = Mapping {
         "contact.*.organisationName",
     ],
     institutions: &[
-        "identificationInfo.*.pointOfContact.*.organisationName",
-        "identificationInfo.*.pointOfContact.*.party.*.name",
-        "contact.*.organisationName",
+        "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue!=publisher].organisationName",
+        "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue!=publisher].party.CI_Organisation.name",
+        "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue!=publisher].organisationName",
+        "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue!=publisher].party.CI_Organisation.name",
+        "contact.*[role/CI_RoleCode/codeListValue!=publisher].organisationName",
     ],
     licence: &[
         "identificationInfo.*.resourceConstraints.MD_LegalConstraints.otherConstraints",
@@ -248,6 +255,19 @@ pub(super) const ISO_19115: Mapping = Mapping {
     files: &["distributionInfo.*.transferOptions.*.onLine.*"],
     formats: &["distributionInfo.*.distributionFormat.*.name", "identificationInfo.*.resourceFormat.*.name"],
     facets: &[
+        (
+            "creator",
+            &[
+                "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=author].individualName",
+                "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=author].party.*.individual.*.name",
+                "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=author].party.CI_Individual.name",
+                "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue=principalInvestigator].individualName",
+                "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=author].individualName",
+                "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=author].party.*.individual.*.name",
+                "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=author].party.CI_Individual.name",
+                "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue=principalInvestigator].individualName",
+            ],
+        ),
         ("frequency", &["identificationInfo.*.resourceMaintenance.*.maintenanceAndUpdateFrequency.*.codeListValue"]),
         ("status", &["identificationInfo.*.status.*.codeListValue"]),
         ("type", &["hierarchyLevel.*.codeListValue", "metadataScope.*.resourceScope.*.codeListValue"]),
@@ -323,39 +343,74 @@ pub(super) const SCIENCE_DB: Mapping = Mapping {
     ..NOTHING
 };
 
-/// What CKAN has beside the fields of [`super::ckan`].
-pub(super) const CKAN_BESIDE: Mapping = Mapping {
+/// CKAN, but for what [`super::ckan`] reads itself.
+pub(super) const CKAN: Mapping = Mapping {
+    title: &["title_translated", "title", "name"],
+    description: &["notes_translated", "notes", "description"],
+    publisher: &["organization.title", "organization.name", "author", "maintainer"],
+    licence: &["license_title", "license_id", "license_url"],
+    address: &["url", "landing_page"],
+    issued: &["issued", "date_published", "metadata_created"],
+    modified: &["modified", "date_updated", "metadata_modified"],
     taxonomy: &["taxonomy"],
-    institutions: &["organization"],
     identifiers: &["doi", "identifier", "cstr", "handle", "uri"],
     method: &["methodology", "method"],
     version: &["version"],
     related: &["related_works", "related_papers", "papers", "is_supplement_to"],
     files: &["resources"],
+    facets: &[("creator", &["author"])],
     ..NOTHING
 };
 
-/// What DCAT has beside the fields of [`super::dcat`].
-pub(super) const DCAT_BESIDE: Mapping = Mapping {
-    taxonomy: &["taxonomy"],
-    institutions: &["creator", "organization"],
+/// DCAT, but for what [`super::dcat`] reads itself.
+pub(super) const DCAT: Mapping = Mapping {
+    title: &["title", "name"],
+    description: &["description"],
+    licence: &["license", "rights"],
+    address: &["landingPage", "page"],
+    issued: &["issued"],
+    modified: &["modified"],
+    taxonomy: &["taxonomy", "theme[broader]"],
+    // What is not said to be an organisation may be a person.
+    institutions: &[
+        "creator[@type=Organization]",
+        "creator[subOrganization]",
+        "creator[subOrganizationOf]",
+        "creator.affiliation",
+        "creator.memberOf",
+        "organization",
+    ],
     identifiers: &["identifier", "otherIdentifier", "@id"],
     method: &["methodology", "provenance"],
     version: &["versionInfo", "hasVersion", "version"],
     related: &["isReferencedBy", "relatedWork", "relation", "references"],
     files: &["distribution"],
+    facets: &[("creator", &["creator"])],
     ..NOTHING
 };
 
-/// What schema.org has beside the fields of [`super::schema_org`].
-pub(super) const SCHEMA_ORG_BESIDE: Mapping = Mapping {
+/// schema.org, but for what [`super::schema_org`] reads itself.
+pub(super) const SCHEMA_ORG: Mapping = Mapping {
+    title: &["name", "headline", "alternateName"],
+    description: &["description", "abstract"],
+    publisher: &["publisher", "creator", "author", "provider"],
+    licence: &["license"],
+    address: &["url", "mainEntityOfPage"],
+    issued: &["datePublished", "dateCreated"],
+    modified: &["dateModified"],
     taxonomy: &["about"],
-    institutions: &["creator.affiliation", "author.affiliation", "sourceOrganization"],
+    institutions: &[
+        "creator.affiliation",
+        "author.affiliation",
+        "creator[@type=Organization]",
+        "author[@type=Organization]",
+        "sourceOrganization",
+    ],
     identifiers: &["identifier", "sameAs", "@id", "url"],
     method: &["measurementTechnique", "measurementMethod"],
     version: &["version", "softwareVersion"],
     related: &["citation", "isBasedOn", "subjectOf"],
     files: &["distribution"],
-    facets: &[("creator", &["creator.name", "author.name"])],
+    facets: &[("creator", &["creator", "author"])],
     ..NOTHING
 };

@@ -13,8 +13,8 @@ use super::{Standard, TableMetadata, clean, value};
 const OTHER_TEXT_BYTES: usize = 4096;
 /// Nesting depth down to which texts under such a key are searched.
 const MOST_DEPTH: usize = 4;
-/// Keys of authors, which are facets too, as there may be several.
-const AUTHORS: [&str; 6] = ["author", "authors", "publisher", "creator", "organization", "organisation"];
+/// Keys of publishers, authors where there is none; facets too, as there may be several.
+const PUBLISHERS: [&str; 6] = ["publisher", "organization", "organisation", "author", "authors", "creator"];
 
 const OWN: Mapping = Mapping {
     standard: Standard::Record,
@@ -23,7 +23,7 @@ const OWN: Mapping = Mapping {
     method: &["method", "methodology", "methods"],
     tags: &["tags", "keywords", "keyword", "themes", "theme", "subjects"],
     taxonomy: &["taxonomy"],
-    publisher: &AUTHORS,
+    publisher: &PUBLISHERS,
     institutions: &["institutions", "organizations", "organisations"],
     licence: &["license", "licence"],
     identifiers: &["doi", "cstr", "handle", "ark", "identifier", "identifiers"],
@@ -70,9 +70,9 @@ fn is_known(name: &str) -> bool {
     OWN.names().filter(|known| !OWN.institutions.contains(known)).any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether the field `name` is stored as a facet: unknown fields are, and those of authors.
+/// Whether the field `name` is stored as a facet: unknown fields are, and those of publishers and authors.
 fn is_facet(name: &str) -> bool {
-    AUTHORS.iter().any(|known| known.eq_ignore_ascii_case(name)) || !is_known(name)
+    PUBLISHERS.iter().any(|known| known.eq_ignore_ascii_case(name)) || !is_known(name)
 }
 
 /// The texts under unknown keys, one key per line.

@@ -1,8 +1,8 @@
 //! Paths to the values of a record.
 //!
 //! A path is names with dots between; lists on the way are gone through, items in English first; a prefix of a name does not count.
-//! `dates[dateType=Issued]` keeps the items whose `dateType` is that, `[x]` those that have an `x`, `[!x]` those that have none; `*` is any one
-//! name.
+//! `dates[dateType=Issued]` keeps the items whose `dateType` is that, with or without a prefix, `[dateType!=Issued]` the others, `[x]` those that
+//! have an `x`, `[!x]` those that have none; `*` is any one name.
 
 use serde_json::Value;
 
@@ -41,11 +41,16 @@ pub(super) fn at<'v>(node: &'v Value, path: &str) -> Vec<&'v Value> {
 
 fn passes(value: &Value, test: &str) -> bool {
     let has = |name: &str| at(value, name).first().copied().and_then(text);
+    let is = |name: &str, expected: &str| {
+        let is = has(&name.replace('/', "."));
+        is.is_some_and(|is| value::local_name(&is).eq_ignore_ascii_case(expected))
+    };
+    if let Some((name, expected)) = test.split_once("!=") {
+        return !is(name, expected);
+    }
     match (test.strip_prefix('!'), test.split_once('=')) {
         (Some(name), _) => has(name).is_none(),
-        (None, Some((name, expected))) => {
-            has(&name.replace('/', ".")).is_some_and(|is| is.eq_ignore_ascii_case(expected))
-        }
+        (None, Some((name, expected))) => is(name, expected),
         (None, None) => has(test).is_some(),
     }
 }
@@ -76,6 +81,7 @@ mod tests {
         assert_eq!(read("dates[kind=Issued].date"), "2002");
         assert_eq!(read("dates[!kind].date"), "2003");
         assert_eq!(read("dates[kind].date"), "2001 2002");
+        assert_eq!(read("dates[kind!=issued].date"), "2001 2003");
         assert_eq!(read("titles.title"), "Rain Pluie");
         assert_eq!(read("any.*.x"), "1 2");
         assert_eq!(read("any.*[of/kind=K].x"), "2");

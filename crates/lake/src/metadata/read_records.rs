@@ -217,12 +217,15 @@ impl Records {
     fn take_dataset(
         &mut self,
         number: u64,
-        dataset: Dataset,
+        mut dataset: Dataset,
         name: &Arc<str>,
         bytes: u64,
         is_harvested: bool,
         renamed: Option<&mut HashSet<String>>,
     ) -> Result<()> {
+        if dataset.id.as_deref().is_none_or(|id| id.trim().is_empty()) {
+            Unused::note(&mut dataset.whole.unused, "id", UnusedReason::NoId, None);
+        }
         let Some(mut id) = id_of(&dataset) else {
             self.leave_out_of(number, "record", "it has no id, identifier or title");
             return Ok(());

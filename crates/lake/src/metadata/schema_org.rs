@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
-use super::mappings::SCHEMA_ORG_BESIDE;
+use super::mappings::SCHEMA_ORG;
 use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 
@@ -17,7 +17,7 @@ fn dataset(node: &Value) -> Dataset {
     let is_croissant = !get(node, &["recordSet"]).is_null();
     let mut whole = describe(node);
     whole.standard = Some(if is_croissant { Standard::Croissant } else { Standard::SchemaOrg });
-    let formats = SCHEMA_ORG_BESIDE.fill(node, &mut whole);
+    let formats = SCHEMA_ORG.fill(node, &mut whole);
     for variable in items(get(node, &["variableMeasured"])).take(MOST_COLUMNS) {
         if let Some(name) = text(variable).map(|name| super::clean::line(&name)).filter(|name| !name.is_empty()) {
             whole.columns.insert(name, column(variable));
@@ -31,20 +31,15 @@ fn dataset(node: &Value) -> Dataset {
 }
 
 fn describe(node: &Value) -> TableMetadata {
-    TableMetadata {
-        title: line(node, &["name", "headline", "alternateName"]),
-        description: paragraphs(node, &["description", "abstract"]),
+    let mut described = TableMetadata {
         tags: tags(node, &["keywords", "about"]),
-        publisher: line(node, &["publisher", "creator", "author", "provider"]),
-        licence: line(node, &["license"]),
         identifier: identifier(node, &["identifier", "sameAs", "@id", "url"]),
-        source_url: line(node, &["url", "mainEntityOfPage"]),
-        issued: line(node, &["datePublished", "dateCreated"]),
-        modified: line(node, &["dateModified"]),
         spatial: places(node, &["spatialCoverage", "spatial"]),
         temporal: period(node, &["temporalCoverage", "temporal"]),
         ..TableMetadata::default()
-    }
+    };
+    SCHEMA_ORG.fill_texts(node, &mut described);
+    described
 }
 
 fn file(distribution: &Value, records: &[&Value]) -> DescribedFile {

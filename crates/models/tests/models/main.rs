@@ -3,5 +3,6 @@
 mod chat_behaviour;
 mod embedder_behaviour;
 mod embedders;
+mod languages;
 mod recorded;
 mod tiny_model;

@@ -115,10 +115,21 @@ impl Vocabulary {
                 .and_then(|()| frequency())
                 .or_else(|| self.in_role(&Role::Dimension, &demand.said)),
             Role::Column => self.in_role(&Role::Dimension, &demand.said).map(|(role, values, _)| (role, values, false)),
-            Role::Topic => [Role::Subject, Role::Source, Role::Dimension]
+            Role::Topic => [Role::Subject, Role::Source, Role::Institution, Role::Dimension]
                 .iter()
                 .find_map(|role| self.in_role(role, &demand.said).filter(|(.., whole)| *whole))
                 .map(|(role, values, _)| (role, values, false)),
+            // Words do not say whether it published the data or made it: which of the two it is, the catalogue says.
+            Role::Source => {
+                let published = self.in_role(&Role::Source, &demand.said);
+                match published.as_ref().is_some_and(|(.., whole)| *whole) {
+                    true => published,
+                    false => {
+                        let made = self.in_role(&Role::Institution, &demand.said);
+                        made.filter(|(.., whole)| *whole || published.is_none()).or(published)
+                    }
+                }
+            }
             role => self.in_role(role, &demand.said),
         };
         match found {
@@ -140,7 +151,7 @@ impl Vocabulary {
         let stems: Vec<Option<Stem>> = places.iter().map(|place| self.mended(&said[*place], &mut stemmer)).collect();
         let content: Vec<bool> = places.iter().map(|place| !is_function_word(&said[*place])).collect();
         let mut names: Vec<(usize, Range<usize>)> = Vec::new();
-        for role in [Role::Source, Role::Dimension, Role::Subject, Role::Place] {
+        for role in [Role::Source, Role::Institution, Role::Dimension, Role::Subject, Role::Place] {
             let Some(at) = self.role_at(&role) else { continue };
             for (from, to, _) in self.named(at, &stems, &content).0 {
                 let bytes = words[places[from]].bytes.start..words[places[to - 1]].bytes.end;
@@ -222,6 +233,8 @@ mod tests {
             (Role::Subject, "Government finance"),
             (Role::Source, "Labour Force Survey"),
             (Role::Source, "Census"),
+            (Role::Institution, "Institute of Botany"),
+            (Role::Institution, "Census"),
             (Role::Dimension, "Sex"),
             (Role::Dimension, "Age group"),
             (Role::Frequency, "Monthly"),
@@ -264,6 +277,10 @@ mod tests {
             (Role::Place, "PEI", "place Prince Edward Island!"),
             (Role::Place, "Norway", "place Norway"),
             (Role::Source, "the labor force survey", "source Labour Force Survey"),
+            // Who made the data is read as who published it; what both are called so is the publisher.
+            (Role::Source, "the Institute of Botany", "institution Institute of Botany!"),
+            (Role::Source, "the census", "source Census!"),
+            (Role::Institution, "the census", "institution Census!"),
             (Role::Grain, "monthly", "frequency Monthly!"),
             (Role::Grain, "sex and age groups", "dimension Sex and Age group!"),
             (Role::Topic, "crops", "subject Crops"),

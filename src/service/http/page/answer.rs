@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
 use super::layout::{grid, marked, phrase, text};
-use crate::messages::{self, count, fill, narrowing_line, respect, said, say, understood};
+use crate::messages::{self, count, fill, name, narrowing_line, respect, said, say, understood};
 use crate::service::percent::percent_encoded;
 use lakeward::usage;
 use lakeward::{RankedOperation, RankedTable, Recommendation};
-use lakeward_agent::recommend::RecordFact;
+use lakeward_agent::recommend::{Narrowing, RecordFact};
 use lakeward_core::request::{Label, OperationKind};
 
 /// Tables of an answer that are shown, and those that need not be unfolded.
@@ -37,7 +37,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         (tables(found, forms))
         @if !found.narrowings.is_empty() {
             h3 { (say("Narrow by")) }
-            ul { @for narrowing in &found.narrowings { li { (text(&narrowing_line(narrowing))) } } }
+            ul { @for narrowing in &found.narrowings { li { (values_of(narrowing, forms)) } } }
         }
         @let tabled = RecordFact::table(&found.facts);
         @if let Some((records, respects)) = &tabled {
@@ -52,6 +52,25 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
         }
         @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
         @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(found, note))) } }
+    }
+}
+
+/// A field that answers can be narrowed by; with `forms` each of its values is a button that does it.
+fn values_of(narrowing: &Narrowing, forms: Option<&Forms<'_>>) -> Markup {
+    let Some(forms) = forms else { return html! { (text(&narrowing_line(narrowing))) } };
+    let role = text(&name(&narrowing.role.to_string()));
+    html! {
+        div.row {
+            span { (role) ": " }
+            @for value in &narrowing.values {
+                @let (said, shown) = (text(&narrowing.said(value)), text(&value.value));
+                form method="post" action={ "/sessions/" (forms.session.id) "/ask" } {
+                    (forms.fields())
+                    input type="hidden" name="text" value=(said);
+                    button.quiet aria-label={ (role) ": " (shown) ", " (count(value.answers as u64, "answer")) } { (shown) " (" (value.answers) ")" }
+                }
+            }
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 //! is told. None is read as a question.
 
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 
 use super::conversation::{Opened, opened, page_with_problem, step_back, to_place};
 use super::fault::Fault;
 use super::layout::Visitor;
 use super::memory;
+use crate::service::http::app::LOOK;
 use crate::service::http::refusal::Refusal;
+use crate::service::percent::percent_encoded;
 use lakeward_core::error::nearest_names;
 
 /// What a command comes to.
@@ -21,6 +23,8 @@ pub enum Command {
     },
     /// The operation with this number is looked at before it runs; by default the first that can run.
     Run(Option<usize>),
+    /// How what is named so, or stands at this place of the latest answer, is cited is shown.
+    Cite(String),
     /// What is remembered is shown.
     Memory,
     /// This value is remembered in this respect.
@@ -37,7 +41,7 @@ const WAYS: [(&str, &str); 22] = [
     ("union", "ask for “tables to append to it”"),
     ("accept", "press “Accept” below a table of the latest answer"),
     ("reject", "press “Reject” below a table of the latest answer"),
-    ("cite", "the page of a table ends with how it is cited"),
+    ("cite", "below each record stands how it is cited; `/cite 1` shows it in every form"),
     ("why", "the reasons stand below each table and operation"),
     ("sql", "previews and results show their SQL; `lakeward sql` runs queries of your own"),
     ("run", "press “Preview operation 1” in the latest answer, then “Run it”"),
@@ -70,6 +74,7 @@ pub fn command(text: &str) -> Option<Command> {
         ("redo", []) => Command::Undo { again: true },
         ("run", []) => Command::Run(None),
         ("run", [number]) if number.parse::<usize>().is_ok() => Command::Run(number.parse().ok()),
+        ("cite", [named]) => Command::Cite(named.to_string()),
         ("memory", []) => Command::Memory,
         ("memory", ["set", role, value @ ..]) if !value.is_empty() => {
             Command::Remember(role.to_string(), value.join(" "))
@@ -118,6 +123,20 @@ pub async fn carried_out(
                 None => "the latest answer has no operation that can be run".to_string(),
             }
         }
+        Command::Cite(named) => {
+            let listed = opened(visitor, id.to_string()).await?.session.listed();
+            let place = named.parse::<usize>().ok().and_then(|number| listed.get(number.checked_sub(1)?).cloned());
+            let cited = visitor.work(LOOK, move |lake, _| {
+                let resolution = lake.resolve(place.as_deref().unwrap_or(&named))?;
+                Ok(resolution.tables.first().map(|table| table.table.clone()).ok_or(resolution.told))
+            });
+            match cited.await? {
+                Ok(table) => {
+                    return Ok(Redirect::to(&format!("/table?id={}#cite", percent_encoded(&table))).into_response());
+                }
+                Err(unknown) => unknown,
+            }
+        }
         Command::Message(message) => message,
     };
     page_with_problem(visitor, id, Refusal::new(StatusCode::BAD_REQUEST, message, None), typed).await
@@ -142,6 +161,7 @@ mod tests {
         }
         assert_eq!(command(" /undo "), Some(Command::Undo { again: false }));
         assert_eq!(command("/run 2"), Some(Command::Run(Some(2))));
+        assert_eq!(command("/cite 10.5/a"), Some(Command::Cite("10.5/a".into())));
         assert_eq!(command("/memory set place New York"), Some(Command::Remember("place".into(), "New York".into())));
         for (line, part) in
             [("/memory clear", "×"), ("/memry", "`/memory`"), ("/help", "own words"), ("/xyzzy", "no command")]

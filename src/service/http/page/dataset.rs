@@ -99,7 +99,7 @@ pub async fn page(visitor: Visitor, Query(of): Query<Of>) -> std::result::Result
                 h2 { (say("First rows")) }
                 (grid(say("First rows of the table"), &sample.columns, &sample.rows))
             }
-            h2 { (say("Cite")) }
+            h2 id="cite" { (say("Cite")) }
             @for cited in &cited.citations { (citation(cited)) }
         },
     ))

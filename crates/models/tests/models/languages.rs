@@ -1,6 +1,6 @@
 //! Requests in other languages are put into English word by word; what is English stays as it is.
 
-use lakeward_reading::languages::translated;
+use lakeward_models::languages::translated;
 
 fn english(text: &str) -> String {
     translated(text).map_or_else(|| format!("= {text}"), |found| found.text)

@@ -1,4 +1,4 @@
-//! Requests in German, French, Spanish and Chinese, put into English word by word.
+//! Requests and records in German, French, Spanish and Chinese, put into English word by word.
 //!
 //! Words and their inflected forms (Snowball stems, without accents) are looked up in `words.tsv` and `countries.tsv`, the longest run of
 //! words first; German compounds are taken apart, Chinese is cut into the longest words there are. What is not known stays as it is: names,
@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
 
-use lakeward_core::text::{fold_into, is_function_word, on_one_line, shown};
-use lakeward_models::embed::StaticModel;
+use crate::embed::StaticModel;
+use lakeward_core::text::{fold_into, is_function_word, lower_words, on_one_line, shown};
 
 /// Words of catalogues, typed for this project.
 const WORDS: &str = include_str!("words.tsv");
@@ -80,6 +80,8 @@ struct Word {
 
 struct Lexicons {
     of: Vec<(Language, Lexicon)>,
+    /// Words of grammar of all languages but English, in small letters.
+    grammar: HashSet<String>,
     /// Stems of the English words.
     english: HashSet<String>,
 }
@@ -94,6 +96,20 @@ impl Language {
             Self::French => "French",
             Self::Spanish => "Spanish",
             Self::Chinese => "Chinese",
+        }
+    }
+
+    /// The one that `text` is in; none for English, and for what has no known word.
+    pub fn of(text: &str) -> Option<Self> {
+        translated(text).map(|translated| translated.language)
+    }
+
+    /// A text that is in this language in English words; none where no word is known.
+    pub fn in_english(self, text: &str) -> Option<Translated> {
+        let (_, lexicon) = Lexicons::builtin().of.iter().find(|(language, _)| *language == self)?;
+        match self {
+            Self::Chinese => chinese(text, self, lexicon),
+            _ => by_words(text, self, lexicon).map(|(_, _, translated)| translated),
         }
     }
 
@@ -154,7 +170,11 @@ impl Lexicons {
                     column.split(',').for_each(|said| lexicon.add(said, entry, stemmer.as_ref()));
                 }
             }
-            Self { of: of.into_iter().map(|(language, lexicon, _)| (language, lexicon)).collect(), english }
+            let of: Vec<(Language, Lexicon)> =
+                of.into_iter().map(|(language, lexicon, _)| (language, lexicon)).collect();
+            let entries = of.iter().flat_map(|(_, lexicon)| &lexicon.said).filter(|(_, entry)| entry.is_grammar);
+            let grammar = entries.map(|(said, _)| said.clone()).collect();
+            Self { of, grammar, english }
         })
     }
 }
@@ -281,6 +301,24 @@ pub fn translated(text: &str) -> Option<Translated> {
         grammar.iter().any(|word| tells(word)) || (!says && found.words.iter().any(|(said, _)| is_foreign(said)));
     let differs = found.words.iter().any(|(said, english)| folded(said) != folded(english));
     (known > english && is_sure && differs).then_some(found)
+}
+
+/// Whether `text` is English beyond doubt: ASCII, with a word of English grammar and with none that is of another language's grammar alone. Much
+/// cheaper than [`translated`], and false of much that is English.
+pub fn is_plainly_english(text: &str) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    let grammar = &Lexicons::builtin().grammar;
+    let mut is_english = false;
+    for word in lower_words(text) {
+        match (is_function_word(&word), word.len() > 1 && grammar.contains(&word)) {
+            (false, true) => return false,
+            // `in` and `an` are German, too.
+            (function, other) => is_english |= function && !other,
+        }
+    }
+    is_english
 }
 
 /// Whether the English embedding model has a word whole.
