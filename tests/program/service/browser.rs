@@ -59,9 +59,12 @@ impl<'a> Browser<'a> {
             LazyLock::new(|| Regex::new(r#"(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>"#).expect("a pattern"));
         static HIDDEN: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r#"type="hidden" name="([^"]*)" value="([^"]*)""#).expect("a pattern"));
-        let form = FORM
-            .captures_iter(page)
-            .find(|form| form[1].ends_with(action))
+        // What is typed is no hidden field of the form that it is typed into.
+        let is_hidden = |form: &str, name: &str| HIDDEN.captures_iter(form).any(|field| field[1] == *name);
+        let forms = || FORM.captures_iter(page).filter(|form| form[1].ends_with(action));
+        let form = forms()
+            .find(|form| !fields.iter().any(|(name, _)| is_hidden(&form[2], name)))
+            .or_else(|| forms().next())
             .unwrap_or_else(|| panic!("{action}: {page}"));
         let hidden = HIDDEN.captures_iter(&form[2]).map(|field| (field[1].to_string(), field[2].to_string()));
         let filled = fields.iter().map(|(name, value)| (name.to_string(), value.to_string()));
