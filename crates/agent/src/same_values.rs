@@ -17,7 +17,13 @@ const DENYING: [&str; 8] = ["not", "t", "never", "no", "isn", "aren", "don", "ca
 const APART: [&str; 5] = ["different", "distinct", "separate", "separately", "apart"];
 const OF_SEVERAL: [&str; 6] = ["are", "re", "were", "keep", "take", "treat"];
 /// What may stand beside these.
-const BESIDE: [&str; 14] = [
+const BESIDE: [&str; 20] = [
+    "i",
+    "them",
+    "those",
+    "these",
+    "it",
+    "that",
     "two",
     "three",
     "things",
