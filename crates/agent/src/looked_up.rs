@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Agent;
 use super::known_columns::AtHand;
-use super::plan_reading::{Read, stems};
+use super::plan_reading::{Correction, Read, stems};
 use super::prediction::PLAINLY;
 use super::tables::is_held;
 use crate::session::Session;
@@ -17,7 +17,7 @@ use lakeward_index::TableRef;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, TurnReading, ValueMatch};
+use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, ValueMatch};
 use lakeward_search::column_search::search_among;
 use lakeward_search::join;
 use lakeward_search::text_search::SearchOptions;
@@ -83,7 +83,7 @@ impl Agent<'_> {
         session: &Session,
         text: &str,
         (mut base, mut read): (Plan, Read),
-        (at_hand, corrected): (Option<AtHand<'_>>, &dyn Fn(&mut TurnReading)),
+        (at_hand, corrected): (Option<AtHand<'_>>, &Correction<'_>),
     ) -> Result<(Plan, Read)> {
         // What is said of a table to be joined or appended is not said of these rows.
         if !read.assembly.tables.is_empty() {

@@ -31,6 +31,9 @@ const SURE: f32 = 0.5;
 const LITTLE: f64 = 0.5;
 const FITS: f64 = 0.8;
 
+/// What a reading is corrected by.
+pub(super) type Correction<'c> = dyn Fn(&mut TurnReading) + 'c;
+
 /// A turn as it was read over a table.
 pub(super) struct PlanReading {
     /// What was read.
@@ -230,7 +233,7 @@ impl Agent<'_> {
         text: &str,
         plan: &Plan,
         at_hand: Option<AtHand<'_>>,
-        corrected: &dyn Fn(&mut TurnReading),
+        corrected: &Correction<'_>,
     ) -> Result<Read> {
         let previous = session.latest().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
