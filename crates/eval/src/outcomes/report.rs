@@ -113,7 +113,8 @@ impl OutcomeReport {
         };
         let mut groups: Vec<OutcomeScores> =
             places.iter().filter_map(|(name, holds)| scores(Grouping::Place, name, holds)).collect();
-        let named: [(Grouping, fn(&TurnOutcome) -> &str); 3] = [
+        type Name = fn(&TurnOutcome) -> &str;
+        let named: [(Grouping, Name); 3] = [
             (Grouping::Kind, |turn| &turn.kind),
             (Grouping::Lake, |turn| &turn.lake),
             (Grouping::Voice, |turn| &turn.voice),

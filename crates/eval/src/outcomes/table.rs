@@ -209,8 +209,8 @@ impl Assignment<'_> {
             return gold.iter().zip(&found).all(same);
         }
         let loose: Vec<bool> = gold.iter().zip(&found).map(|(a, b)| is_loose(a, b, *tolerance)).collect();
-        let runs = if *ordered { ties(&gold, by, self.gold.rows) } else { vec![0..self.gold.rows] };
-        runs.into_iter().all(|rows| rows_match([&gold, &found], &loose, *tolerance, rows))
+        let same = |rows: Range<usize>| rows_match([&gold, &found], &loose, *tolerance, rows);
+        if *ordered { ties(&gold, by, self.gold.rows).into_iter().all(same) } else { same(0..self.gold.rows) }
     }
 }
 
