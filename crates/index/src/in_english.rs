@@ -47,8 +47,12 @@ mod tests {
             spatial: vec!["Kenia".into()],
             ..TableMetadata::default()
         };
-        let found = InEnglish::of(&said("Bodenfeuchte in Bayern", "Messungen an drei Stationen")).expect("German");
-        assert_eq!((found.title.as_str(), found.places.concat().as_str()), ("soil moisture in Bavaria", "Kenya"));
+        let found = InEnglish::of(&said(
+            "Bodenfeuchte in Bayern",
+            "Messungen der Feuchte an drei Stationen und in zwei Tiefen des Bodens",
+        ))
+        .expect("German");
+        assert_eq!((found.title.as_str(), found.places.concat().as_str()), ("soil moisture in bavaria", "Kenya"));
         let found = InEnglish::of(&said("冰岛的地震", "")).expect("Chinese");
         assert!(found.title.contains("Iceland") && found.title.contains("earthquake"), "{found:?}");
         assert_eq!(InEnglish::of(&said("Soil moisture in Bavaria", "Measurements at three stations")), None);
