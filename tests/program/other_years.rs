@@ -59,8 +59,12 @@ fn another_year_is_another_table() {
     let both = say(&lakeward, &mut session, "2021 too");
     assert_eq!((source(&both), appended(&both)), ("sales_2020", vec![&Input::Table("sales_2021".into())]));
     assert_eq!(session.working().and_then(|_| session.plan()), Some(both));
-    // A year of these rows is one of their values.
+    // A year of these rows is one of their values, and rows of another year would not be left then.
     let one = say(&lakeward, &mut session, "only those sold in 2021");
     assert_eq!(appended(&one).len(), 1);
     assert!(one.relation.steps.iter().any(|step| matches!(step, Step::Filter(_))));
+    let request = Request { text: "the same for 2019".into(), ..Request::default() };
+    let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
+    let plan = answer.plan(1).ok();
+    assert!(plan.is_none_or(|plan| source(plan) == "sales_2020" && appended(plan).len() == 1), "{plan:?}");
 }

@@ -2,18 +2,17 @@
 //! hand is asked of its editions.
 
 use super::Agent;
+use super::known_columns::AtHand;
 use super::plan_reading::Read;
 use super::wanted_table::replaced_source;
 use crate::session::Session;
-use lakeward_core::error::Result;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::Input;
 use lakeward_core::text::lower_words;
 use lakeward_core::text::years::{LIKELY, year, years};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_reading::reader::{Act, TurnReading};
-
-use super::known_columns::AtHand;
 
 /// Words that ask for rows beside those at hand, not in their place.
 const BESIDE: [&str; 9] = ["too", "also", "well", "both", "add", "append", "include", "including", "plus"];
@@ -38,7 +37,7 @@ impl OtherYears {
 
 impl Agent<'_> {
     /// `base` over the editions of the years that `text` names, where no table of it covers them and each has an edition: beside the rows at hand
-    /// or in their place.
+    /// or in their place. None where rows at hand are kept by their year already, as no row of another one would be left.
     ///
     /// # Errors
     /// A damaged index.
@@ -64,7 +63,7 @@ impl Agent<'_> {
             let Some(edition) = self.edition(&own, *said)? else { return Ok(None) };
             tables.push(edition);
         }
-        if tables.is_empty() {
+        if tables.is_empty() || keeps_year(base, &covers)? {
             return Ok(None);
         }
         let names = own.profile.columns.iter().map(|column| (column.name.clone(), column.name.clone()));
@@ -83,7 +82,7 @@ impl Agent<'_> {
         Ok(Some(OtherYears { plan, years: asked, tables }))
     }
 
-    /// How a turn reads over editions of other years.
+    /// How a turn reads over editions of other years, which is told.
     ///
     /// # Errors
     /// Those of [`Agent::assembled`].
@@ -126,6 +125,17 @@ fn is_of(table: &TableEntry, said: i32) -> bool {
         Some((Some(from), Some(to))) => (from..=to).contains(&said),
         _ => years(table.id.as_str(), LIKELY).any(|own| own == said),
     }
+}
+
+/// Whether a condition of `plan` has a year for which `is_there` says that rows at hand are of it.
+fn keeps_year(plan: &Plan, is_there: &dyn Fn(i32) -> bool) -> Result<bool> {
+    for step in plan.relation.steps.iter().filter(|step| matches!(step, Step::Filter(_))) {
+        let written = serde_json::to_string(step).map_err(|error| Error::Internal(error.to_string()))?;
+        if years(&written, LIKELY).any(is_there) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The runs of four digits in `id` that are a year, and those of two.

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use lakeward_core::request::RequestedYears;
 use lakeward_core::text::without_marks;
+use lakeward_reading::reader::MONTHS;
 
 const STOP: &str = "the a an of and or in on to for by with at from per each every all any its their his her is are that which one only as be \
                     table tables column columns data dataset file files record records row rows flag";
@@ -34,20 +35,6 @@ const PLURALS: [(&str, &str); 5] = [("ies", "y"), ("sses", "ss"), ("ches", "ch")
 const PLACES: &str = include_str!("places.tsv");
 const SEASONS: [(&str, [u32; 2]); 5] =
     [("spring", [3, 5]), ("summer", [6, 8]), ("autumn", [9, 11]), ("fall", [9, 11]), ("winter", [12, 2])];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[a-z0-9%_]+"));
 static THOUSANDS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"([0-9]),([0-9]{3})"));

@@ -14,6 +14,8 @@ use lakeward_models::llm::{LanguageModel, ModelRole, Spent};
 /// What is made of an item with what a thread has, by a model where there is one.
 type Judge<'w, S, I, R> = &'w (dyn Fn(&S, &I, Option<&LanguageModel<'_>>) -> Result<R> + Sync);
 
+/// Less trust is none: a model that always says the same gains as much by chance among 60 lists.
+const LEAST_TRUST: f64 = 0.01;
 /// Standard deviations by which a model must do better than guessing: one of twenty guesses does.
 pub(super) const BEYOND_CHANCE: f64 = 1.645;
 
@@ -90,7 +92,8 @@ impl<'a> Work<'a> {
         Ok(done.into_iter().map(|(_, made)| made).collect())
     }
 
-    /// The counts of a role, with the trust that `trusted` gives; none for a model that often does what texts of the data say.
+    /// The counts of a role, with the trust that `trusted` gives; none where that is as little as chance gives, and for a model that often does what
+    /// texts of the data say.
     pub(super) fn trusted(
         &self,
         role: ModelRole,
@@ -98,7 +101,8 @@ impl<'a> Work<'a> {
         trusted: impl FnOnce(&RoleCheck) -> f64,
     ) -> RoleCheck {
         let mut check = self.checked(role, tried);
-        check.trust = if is_led(&check, tried) { 0.0 } else { trusted(&check) };
+        let trust = trusted(&check);
+        check.trust = if is_led(&check, tried) || trust < LEAST_TRUST { 0.0 } else { trust };
         check
     }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
+use lakeward_reading::reader::MONTHS;
 use regex::{Captures, Regex};
 
 /// Numbers this near 0 are 0.
@@ -11,21 +12,6 @@ const NEAR_ZERO: f64 = 1e-9;
 pub const EXACT_WHOLE: f64 = 1e-6;
 /// From here on, not every whole number is a floating-point number.
 const WHOLE_FLOATS: f64 = 9_007_199_254_740_992.0;
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// A cell by its value. Yes and no are 1 and 0 in the order of cells.
 #[derive(Debug, Clone)]

@@ -42,7 +42,8 @@ const ORDINALS: [&str; 12] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 ];
-const MONTHS: [&str; 12] = [
+/// The names of the months, in small letters.
+pub const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
