@@ -19,7 +19,9 @@ import urllib.parse
 import urllib.request
 
 BUCKET = "lakes"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
+# A port that was free may be taken when the server binds it.
+ATTEMPTS = 3
 # The account that Azurite has, published with it.
 ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -112,7 +114,8 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
         config.write_text(json.dumps({"identities": [{"name": "test", "credentials": [identity], "actions": actions}]}))
         # Without a port of its own a part takes its port + 10,000 for gRPC, which is often no port.
         parts = ["master.port", "volume.port", "filer.port", *(f"{part}.port.grpc" for part in ("master", "volume", "filer", "s3"))]
-        ports = [f"-{part}={free}" for part, free in zip(parts, free_ports(len(parts)))]
+        others = [free for free in free_ports(len(parts) + 1) if free != port]
+        ports = [f"-{part}={free}" for part, free in zip(parts, others)]
         places = ["server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=20"]
         places += ["-master.volumeSizeLimitMB=64", "-s3", f"-s3.port={port}", f"-s3.config={config}"]
         return [binaries / "weed", *places, *ports], S3
@@ -136,18 +139,47 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
     return [node, script, *arguments, "--skipApiVersionCheck"], Azure
 
 
+def end(server):
+    server.terminate()
+    try:
+        server.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def started(kind: str, folder: pathlib.Path):
+    """A server that has made the bucket, and what speaks to it; the server is None if it is not installed."""
+    for attempt in range(ATTEMPTS):
+        place = folder / str(attempt)
+        place.mkdir()
+        port = free_ports(1)[0]
+        command, client = command_of(kind, place, port)
+        if not pathlib.Path(command[0]).is_file():
+            return None, None
+        log_file = place / "log"
+        with log_file.open("wb") as log:
+            server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            store = client(port)
+            patiently(store.make, server)
+            return server, store
+        except BaseException as error:
+            ended = server.poll()
+            end(server)
+            sys.stderr.write(f"{kind}, attempt {attempt + 1}: {error}; exit code {ended}\n{log_file.read_text(errors='replace')[-4000:]}\n")
+            if attempt + 1 == ATTEMPTS or not isinstance(error, Exception):
+                raise
+    raise AssertionError("unreachable")
+
+
 def main():
     kind, folder, lake = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    port = free_ports(1)[0]
-    command, client = command_of(kind, folder, port)
-    if not pathlib.Path(command[0]).is_file():
+    server, store = started(kind, folder)
+    if server is None:
         print(json.dumps({"skipped": f"{kind} is not installed"}), flush=True)
         return
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
-        store = client(port)
-        patiently(store.make, server)
         for path in sorted(lake.rglob("*")):
             if path.is_file():
                 content, name = path.read_bytes(), f"lake/{path.relative_to(lake).as_posix()}"
@@ -156,15 +188,8 @@ def main():
         for name in map(str.strip, sys.stdin):
             store.put(f"lake/{name}", (lake / name).read_bytes())
             print(flush=True)
-    except Exception:
-        sys.stderr.write((folder / "log").read_text(errors="replace")[-4000:])
-        raise
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
+        end(server)
 
 
 main()
