@@ -270,6 +270,11 @@ fn a_worker_that_is_killed_leaves_nothing_half() {
         }
     }
     place.work(list, 1);
+    let left = |folder: &Path, begins: &str| {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(begins)).count()
+    };
+    assert_eq!((left(Path::new(list), "at-work-"), left(&Path::new(list).join("rows"), ".")), (0, 0));
     place.commit(list);
     place.build("one", &["--fast"]);
     assert_same(&place.content("one"), &place.content("index"));

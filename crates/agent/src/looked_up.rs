@@ -184,9 +184,11 @@ impl Agent<'_> {
             let keys = segment.columns.hashes(segment.columns.record(number)?)?;
             for (place, column) in own.columns.iter().enumerate() {
                 let (codes, likeness) = (&column.values.hashes, name_likeness(&column.profile.name, &key.name));
-                let is_number = matches!(column.profile.logical, LogicalType::Integer | LogicalType::Float);
+                let has_digits = |(value, _): &(String, u64)| value.bytes().all(|byte| byte.is_ascii_digit());
+                let is_number = matches!(column.profile.logical, LogicalType::Integer | LogicalType::Float)
+                    || column.profile.top.iter().all(has_digits);
                 let has_codes = is_number || column.profile.logical == LogicalType::Text;
-                // Small numbers are the numbers of much.
+                // Small numbers are the numbers of much, with leading zeros, too.
                 let by_chance = is_number && likeness < SAME_NAME;
                 if !has_codes || by_chance || !(1..=MOST_CODES as usize).contains(&codes.len()) {
                     continue;

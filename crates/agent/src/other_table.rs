@@ -36,6 +36,10 @@ impl Agent<'_> {
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
         let Some(found) = self.searched(text)? else { return Ok(false) };
         let (own, others): (Vec<_>, Vec<_>) = found.answers.into_iter().partition(|answer| at_hand(&answer.table));
+        // What the turn is read to go on with is no other table.
+        if others.iter().any(|answer| over.reads(&answer.table)) {
+            return Ok(false);
+        }
         let own = own.iter().filter_map(|answer| answer.relevance).fold(0.0, f64::max);
         for (rank, answer) in others.into_iter().take(READ).enumerate() {
             let dataset = self.index.dataset(self.index.find(&answer.table)?)?;

@@ -118,6 +118,11 @@ impl PlanReading {
         self.written.is_some()
     }
 
+    /// Whether the plan after it has a table.
+    pub fn reads(&self, id: &str) -> bool {
+        self.assembly.plan.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id))
+    }
+
     /// Whether tables are wanted beside the one at hand.
     pub fn wants_tables(&self) -> bool {
         !self.assembly.tables.is_empty()

@@ -5,6 +5,7 @@
 //! INDEX/lists/NAME/shards/00003.jsonl     the tables of shard 3, one a line
 //! INDEX/lists/NAME/segments/HASH/…        its segments, each complete or not there
 //! INDEX/lists/NAME/rows/00003-HASH.json   what became of it, created after its segments
+//! INDEX/lists/NAME/at-work-…              where a worker reads, locked by it
 //! ```
 //!
 //! In a store the files of a segment are written before the row that names them, and again by whoever works on the shard again.
@@ -14,6 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
@@ -25,7 +27,7 @@ use super::super::super::verify::damage_of;
 use super::listed_read::{self, ListedRead};
 use super::{ShardList, ShardRow, VERSION};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose, make_folder, sync_folder};
+use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, sync_folder};
 use lakeward_models::embed::Embedder;
 
 const LISTS: &str = "lists";
@@ -35,6 +37,27 @@ const ROWS: &str = "rows";
 const MOST_BYTES: usize = 4 << 30;
 /// Bytes fetched at once.
 const PART_BYTES: u64 = 16 << 20;
+
+/// Begins the name of a folder in which a shard is worked on.
+const AT_WORK: &str = "at-work-";
+/// Locked in it while it is worked in.
+const HELD: &str = "held.lock";
+/// Held while such a folder is made, so that it is not taken for one of a killed worker.
+const STARTING: &str = "starting.lock";
+const STARTING_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder in which a shard is worked on, and what tells other workers that it is.
+pub(super) struct AtWork {
+    // Removed before the lock ends.
+    folder: TempDir,
+    _lock: FileLock,
+}
+
+impl AtWork {
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
 
 /// A list of shards.
 pub struct ListFolder {
@@ -148,11 +171,34 @@ impl ListFolder {
         }
     }
 
-    /// A new folder in which a shard is worked on; it goes with the value.
-    pub(super) fn at_work(&self) -> Result<TempDir> {
+    /// A new folder in which a shard is worked on; it goes with the value. What killed workers left goes as well.
+    pub(super) fn at_work(&self) -> Result<AtWork> {
         make_folder(&self.folder)?;
-        let made = tempfile::Builder::new().prefix("at-work-").tempdir_in(&self.folder);
-        made.map_err(|error| Error::io("create", &self.folder, error))
+        let _starting = FileLock::wait(&self.folder.join(STARTING), STARTING_PATIENCE)?;
+        self.remove_abandoned();
+        let made = tempfile::Builder::new().prefix(AT_WORK).tempdir_in(&self.folder);
+        let folder = made.map_err(|error| Error::io("create", &self.folder, error))?;
+        let lock = FileLock::acquire_file(&folder.path().join(HELD))?;
+        Ok(AtWork { folder, _lock: lock })
+    }
+
+    /// Removes the folders at work that no worker holds, and, where none is held, the rows that were not written to their end. What cannot be
+    /// removed is left to the next worker.
+    fn remove_abandoned(&self) {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
+        let begins = |entry: &fs::DirEntry, with: &str| entry.file_name().to_string_lossy().starts_with(with);
+        let at_work = entries(&self.folder).into_iter().filter(|entry| begins(entry, AT_WORK));
+        let held = at_work.filter(|entry| match FileLock::wait(&entry.path().join(HELD), Duration::ZERO) {
+            Ok(abandoned) => {
+                drop(abandoned);
+                fs::remove_dir_all(entry.path()).is_err()
+            }
+            Err(_) => true,
+        });
+        if held.count() == 0 {
+            let unfinished = entries(&self.folder.join(ROWS)).into_iter().filter(|entry| begins(entry, "."));
+            unfinished.for_each(|entry| drop(fs::remove_file(entry.path())));
+        }
     }
 
     /// Keeps a segment of the folder `from`, under the name of its content; returns its entry.
