@@ -393,6 +393,7 @@ impl Lakeward {
         Agent::new(&self.place.lake, &self.index, self.embedder(), self.config.clone(), self.sessions())
             .with_model(self.model.as_deref().map(Model::access))
             .with_words(Arc::clone(self.cache.words()))
+            .with_code_lists(Arc::clone(self.cache.code_lists()))
             .with_tasks(self.task_source())
             .with_runs_kept(&self.place.index.join(model::RUNS))
     }

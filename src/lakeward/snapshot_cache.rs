@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use arrow::array::RecordBatch;
 
 use super::shard::ShardState;
+use lakeward_agent::CodeLists;
 use lakeward_core::error::Result;
 use lakeward_reading::catalogue::CatalogueWords;
 use lakeward_search::QueryTable;
@@ -24,6 +25,7 @@ pub struct SnapshotCache {
     list: OnceLock<RecordBatch>,
     tasks: OnceLock<TaskSource>,
     words: Arc<CatalogueWords>,
+    code_lists: Arc<CodeLists>,
     state: OnceLock<ShardState>,
     /// In order of last use, the most recent last.
     tables: Mutex<Vec<CachedTable>>,
@@ -67,6 +69,11 @@ impl SnapshotCache {
     /// The words of the catalogue.
     pub fn words(&self) -> &Arc<CatalogueWords> {
         &self.words
+    }
+
+    /// What codes of tables mean.
+    pub fn code_lists(&self) -> &Arc<CodeLists> {
+        &self.code_lists
     }
 
     /// The query table `name`: the cached one if its file has not changed, else the result of `read`.

@@ -8,6 +8,7 @@ use super::wanted_table::{BY_ID, Found, LEAST_PARTNER, NAME, NAMED_KEY, SAME_NAM
 use super::weighed::names_table;
 use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, name_words};
 use lakeward_lake::profile::ColumnProfile;
+use lakeward_models::languages::Language;
 use lakeward_reading::reader::TableWish;
 use lakeward_search::{Candidate, JoinAnswer};
 
@@ -27,7 +28,7 @@ pub(super) fn described(
     text: &str,
     by_keys: &BTreeMap<String, JoinAnswer>,
     partners: Vec<&Candidate>,
-    least_containment: f64,
+    (least_containment, language): (f64, Option<Language>),
 ) -> Option<Partner> {
     let wanted = wanted_of(wish, &partners);
     let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
@@ -38,17 +39,18 @@ pub(super) fn described(
     };
     // What is wanted decides, unless a table is named by its id.
     let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
-    let has_wanted = |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?)));
+    let has_wanted =
+        |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?, language)));
     let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
     let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
     for candidate in partners {
         let Some(answer) = answer_of(candidate) else { continue };
-        let found_columns = wanted_columns(candidate, &wanted, &answer);
+        let found_columns = wanted_columns(candidate, &wanted, &answer, language);
         if has(&found_columns) < most && !is_named(candidate) {
             continue;
         }
         let (fit, columns) = found_columns;
-        let named = named_by(candidate, wish, text);
+        let named = named_by(candidate, wish, text, language);
         let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
         if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
             continue;
@@ -94,10 +96,17 @@ fn wanted_of(wish: &TableWish, partners: &[&Candidate]) -> Vec<String> {
 
 /// How well the columns that a candidate adds are what is wanted, in 0..=1, and which they are. A column that has only one of the words counts
 /// in full where its table is called by the others ("country name" in a table of countries).
-fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer) -> (f64, Vec<String>) {
+fn wanted_columns(
+    candidate: &Candidate,
+    wanted: &[String],
+    answer: &JoinAnswer,
+    language: Option<Language>,
+) -> (f64, Vec<String>) {
     let mut columns = Vec::new();
     let (mut sum, mut counted) = (0.0, 0);
-    let (id, title) = (candidate.dataset.id().as_str(), candidate.dataset.title());
+    let id = candidate.dataset.id().as_str();
+    let title = in_english(&candidate.dataset.title(), id, language);
+    let english = |name: &str| language.and_then(|language| language.name_in_english(name));
     let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.column == column.name);
     for phrase in wanted {
         let parts = NameParts::of(phrase);
@@ -110,8 +119,8 @@ fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer)
         };
         let rest: Vec<f64> = (0..said.len()).map(others).collect();
         // How alike they are, with the other words and without.
-        let like = |column: &ColumnProfile| {
-            let name = NameParts::of(&column.name);
+        let likeness = |name: &str| {
+            let name = NameParts::of(name);
             let whole = parts.likeness(&name).max(parts.short_form(&name));
             let by_word = words.iter().zip(&rest).map(|(word, rest)| {
                 let alike = word.likeness(&name).max(word.short_form(&name));
@@ -119,6 +128,13 @@ fn wanted_columns(candidate: &Candidate, wanted: &[String], answer: &JoinAnswer)
             });
             let (with, alone) = by_word.fold((0.0, 0.0), |(with, alone), word| (word.0.max(with), word.1.max(alone)));
             (whole.max(ONE_WORD * with), whole.max(ONE_WORD * alone))
+        };
+        let like = |column: &ColumnProfile| {
+            let own = likeness(&column.name);
+            english(&column.name).map_or(own, |english| {
+                let other = likeness(&english);
+                (own.0.max(other.0), own.1.max(other.1))
+            })
         };
         let (keys, added): (Vec<&ColumnProfile>, Vec<&ColumnProfile>) =
             candidate.dataset.columns().iter().partition(|column| is_key(column));
@@ -154,12 +170,18 @@ fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
 }
 
 /// How much words name a candidate, in 0..=1.
-fn named_by(candidate: &Candidate, wish: &TableWish, text: &str) -> f64 {
+fn named_by(candidate: &Candidate, wish: &TableWish, text: &str, language: Option<Language>) -> f64 {
     let id = candidate.dataset.id().as_str();
     if wish.id.as_deref() == Some(id) {
         return BY_ID;
     }
-    overlap(&wish.words, id, &candidate.dataset.title()).max(spelt_out(text, id))
+    overlap(&wish.words, id, &in_english(&candidate.dataset.title(), id, language)).max(spelt_out(text, id))
+}
+
+/// A title, and what an id is in English.
+fn in_english(title: &str, id: &str, language: Option<Language>) -> String {
+    let english = language.and_then(|language| language.name_in_english(id));
+    english.map_or_else(|| title.to_string(), |english| format!("{title} {english}"))
 }
 
 /// 1 where a text names a table outright.

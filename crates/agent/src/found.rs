@@ -15,6 +15,8 @@ use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
 use lakeward_search::candidates::{self, Grains, TableAnswers, TableRequest, TextAnswers, TextRequest};
 
+/// Best answers among which lists of codes are looked for.
+const LISTS: usize = 3;
 /// Answers asked of each search.
 pub(super) const DEPTH: usize = 100;
 
@@ -83,7 +85,12 @@ impl Agent<'_> {
         for answer in records.iter().flat_map(|found| &found.answers.answers) {
             proposed.extend(self.index.get(&answer.table)?);
         }
-        if records.is_some() {
+        if reading.query.is_none() {
+            let best = own.iter().flat_map(|own| own.answers.iter()).take(LISTS);
+            let best = best.map(|answer| self.index.find(&answer.table)).collect::<Result<Vec<_>>>()?;
+            proposed.extend(self.explained_tables(session, &reading.words, &best)?);
+        }
+        if records.is_some() || reading.query.is_none() {
             proposed.sort_unstable();
             proposed.dedup();
         }

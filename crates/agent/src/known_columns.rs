@@ -9,6 +9,7 @@ use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
+use lakeward_models::languages::Language;
 use lakeward_operate::{Family, RelationColumn};
 use lakeward_reading::reader::annotated::KnownTable;
 use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn};
@@ -70,16 +71,43 @@ impl Agent<'_> {
     ) -> Result<Vec<KnownColumns>> {
         let mut known = Vec::new();
         for input in plan.inputs() {
-            if let Input::Table(id) = input {
-                known.push(of_index(self.index, id)?);
-            } else {
-                known.push(match at_hand.filter(|at_hand| at_hand.input == input) {
-                    Some(at_hand) => of_table(self.index, at_hand.table),
-                    None => of_table(self.index, &self.open_input(session, input)?),
-                });
+            let opened;
+            let (mut of_input, lists) = match input {
+                Input::Table(id) => (of_index(self.index, id)?, self.code_lists_of(session, id)?),
+                input => {
+                    let table = match at_hand.filter(|at_hand| at_hand.input == input) {
+                        Some(at_hand) => at_hand.table,
+                        None => {
+                            opened = self.open_input(session, input)?;
+                            &opened
+                        }
+                    };
+                    (of_table(self.index, table), self.code_lists(session, table)?)
+                }
+            };
+            for (name, list) in lists.iter() {
+                if let Some(column) = of_input.columns.iter_mut().find(|column| column.name == *name) {
+                    column.meanings.clone_from(&list.meanings);
+                }
             }
+            self.name_in_english(&mut of_input.columns)?;
+            known.push(of_input);
         }
         Ok(known)
+    }
+
+    /// Names columns in English, too, where they are called in another language.
+    fn name_in_english(&self, columns: &mut [SchemaColumn]) -> Result<()> {
+        let own = || Language::of_names(columns.iter().map(|column| column.name.as_str()));
+        let Some(language) = self.index.names_language()?.or_else(own) else { return Ok(()) };
+        for column in columns {
+            if column.meanings.is_empty() {
+                column.meanings = language.yes_and_no(&column.values);
+            }
+            column.english = language.name_in_english(&column.name);
+            column.also.extend(column.english.clone());
+        }
+        Ok(())
     }
 
     /// Whether a column of a schema holds a value, as far as the tables that it comes from are known.

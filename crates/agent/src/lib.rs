@@ -6,6 +6,7 @@ mod added_columns;
 pub mod agentic;
 mod alternatives;
 mod catalogue_demands;
+mod code_lists;
 pub mod config;
 mod conversation_summary;
 mod described_table;
@@ -53,6 +54,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agentic::RunCache;
 use crate::session::SessionStore;
+pub use code_lists::CodeLists;
 use config::Config;
 pub use known_columns::known_table;
 use lakeward_index::LakeIndex;
@@ -101,6 +103,8 @@ pub struct Agent<'a> {
     questions: OnceCell<Option<QuestionIndex>>,
     /// The words of the catalogue, read when they are first needed.
     words: Arc<CatalogueWords>,
+    /// What codes of tables mean that turns spoke of.
+    code_lists: Arc<CodeLists>,
     /// What is known of tasks.
     tasks: Option<&'a dyn TaskSearch>,
     /// The turn that is answered again as it was.
@@ -130,6 +134,7 @@ impl<'a> Agent<'a> {
             latest_search: RefCell::default(),
             questions: OnceCell::new(),
             words: Arc::default(),
+            code_lists: Arc::default(),
             tasks: None,
             replayed: None,
         }
@@ -143,6 +148,11 @@ impl<'a> Agent<'a> {
     /// The same agent, keeping what it plans, finds and judges in `folder`, by plan and state of the index.
     pub fn with_runs_kept(self, folder: &Path) -> Self {
         Self { runs: Some(RunCache::new(folder)), ..self }
+    }
+
+    /// The same agent, sharing the code lists of tables with others over the same snapshot.
+    pub fn with_code_lists(self, code_lists: Arc<CodeLists>) -> Self {
+        Self { code_lists, ..self }
     }
 
     /// The same agent, sharing the words of the catalogue with others over the same snapshot.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Agent;
-use super::known_columns::AtHand;
+use super::known_columns::{AtHand, KnownColumns};
 use super::plan_reading::{Correction, Read, stems};
 use super::prediction::PLAINLY;
 use super::tables::is_held;
@@ -17,7 +17,7 @@ use lakeward_index::TableRef;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, ValueMatch};
+use lakeward_reading::reader::{NotApplied, Schema, SchemaColumn, ValueMatch};
 use lakeward_search::column_search::search_among;
 use lakeward_search::join;
 use lakeward_search::text_search::SearchOptions;
@@ -250,20 +250,21 @@ impl Agent<'_> {
     ) -> Result<Vec<LookUp>> {
         let known = self.known_columns(session, plan, at_hand)?;
         let columns = known.iter().flat_map(|table| table.columns().iter().cloned()).collect();
-        let own = Schema { columns };
+        let own = Schema { columns, ..Schema::default() };
         let holds = |place: usize, value: &str| self.holds_value(&own, &known, place, value);
         let own = own.matches(text, &holds);
         let mut columns: Vec<SchemaColumn> = Vec::new();
         let mut of: Vec<(usize, usize)> = Vec::new();
         for (number, table) in tables.iter().enumerate() {
-            for (place, column) in self.columns_of(&table.id)?.into_iter().enumerate() {
-                if column.kind == ColumnKind::Text && column.name != table.on.right {
-                    columns.push(column);
+            let known = self.known_columns(session, &Plan::of(Input::Table(table.id.clone())), None)?;
+            for (place, column) in known.iter().flat_map(KnownColumns::columns).enumerate() {
+                if column.has_words() && column.name != table.on.right {
+                    columns.push(column.clone());
                     of.push((number, place));
                 }
             }
         }
-        let theirs = Schema { columns };
+        let theirs = Schema { columns, ..Schema::default() };
         let holds = |place: usize, value: &str| {
             let (number, place) = of[place];
             let hash = Normaliser::new(Writing::typed()).value(value).hash;

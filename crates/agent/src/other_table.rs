@@ -36,12 +36,15 @@ impl Agent<'_> {
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
         let Some(found) = self.searched(text)? else { return Ok(false) };
         let (own, others): (Vec<_>, Vec<_>) = found.answers.into_iter().partition(|answer| at_hand(&answer.table));
-        // What the turn is read to go on with is no other table.
+        // What the turn is read to go on with is no other table, nor is what says what codes of its rows mean.
+        let lists = self.lists_of(session, &over.base)?;
+        let explains = |id: &str| lists.iter().any(|(_, list)| list.table == id);
         if others.iter().any(|answer| over.reads(&answer.table)) {
             return Ok(false);
         }
+        let others = others.into_iter().filter(|answer| !explains(&answer.table));
         let own = own.iter().filter_map(|answer| answer.relevance).fold(0.0, f64::max);
-        for (rank, answer) in others.into_iter().take(READ).enumerate() {
+        for (rank, answer) in others.take(READ).enumerate() {
             let dataset = self.index.dataset(self.index.find(&answer.table)?)?;
             let Some(table) = dataset.table() else { continue };
             let Ok(other) = self.read_over_found(session, text, table, ("", false)) else { continue };

@@ -6,7 +6,7 @@ use crate::recommend::next_operations::{met, proposal, unmet};
 use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Edit, Plan, Relation, Step};
+use lakeward_core::plan::{Condition, Edit, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 
 impl Agent<'_> {
@@ -79,7 +79,19 @@ fn steps_beside<'p>(plan: &'p Plan, other: &Plan) -> Vec<&'p Step> {
 /// What a change does, in a line.
 fn reason(before: &Plan, after: &Plan) -> String {
     let listed = |steps: Vec<&Step>| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ");
-    let (gone, added) = (listed(steps_beside(before, after)), listed(steps_beside(after, before)));
+    let (mut gone, added) = (steps_beside(before, after), steps_beside(after, before));
+    // A condition that goes on as a part of another one is not gone.
+    let conditions = |steps: &[&'_ Step]| -> Vec<Condition> {
+        let filters =
+            steps.iter().filter_map(|step| if let Step::Filter(condition) = step { Some(condition) } else { None });
+        filters.flat_map(Condition::parts).cloned().collect()
+    };
+    let still = conditions(&added);
+    gone.retain(|step| {
+        let parts = conditions(&[step]);
+        parts.is_empty() || !parts.iter().all(|part| still.contains(part))
+    });
+    let (gone, added) = (listed(gone), listed(added));
     let source = (before.relation.source != after.relation.source).then(|| format!("of {}: ", after.relation.source));
     let what = match (gone.is_empty(), added.is_empty()) {
         (true, true) => "the same plan".to_string(),

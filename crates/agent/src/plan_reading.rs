@@ -13,8 +13,9 @@ use super::scored::Scored;
 use super::wanted_table::{Chosen, Next, replaced_source};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Kept, Plan, Relation, Step};
+use lakeward_core::plan::{Join, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::text::years::{LIKELY, years};
 use lakeward_core::text::{Stemmer, is_function_word, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
@@ -181,7 +182,13 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        let other_years = if read.assembly.tables.is_empty() { self.in_other_years(text, &base)? } else { None };
+        // A table that is wanted by nothing but its year is an edition of the one at hand.
+        let is_year = |wish: &TableWish| {
+            let is_said = years(&wish.words, LIKELY).next().is_some() || wish.words.is_empty();
+            wish.id.is_none() && wish.wanted.is_empty() && is_said
+        };
+        let may_be_years = read.assembly.tables.iter().all(is_year);
+        let other_years = if may_be_years { self.in_other_years(text, &base)? } else { None };
         let (base, read) = match &other_years {
             // What goes on from the plan is the change to its tables, too.
             Some(other) => {
@@ -251,7 +258,8 @@ impl Agent<'_> {
                 Vec::new()
             }
         };
-        let schema = schema_of(plan, &columns);
+        let mut schema = schema_of(plan, &columns);
+        schema.language = self.index.names_language()?;
         if let Some(error) = failure.into_inner() {
             return Err(error);
         }
@@ -321,6 +329,19 @@ impl Agent<'_> {
             }
             if wish.how == How::Union && appended {
                 continue;
+            }
+            // Who wants codes in words names no table.
+            if wish.how == How::Join
+                && wish.id.is_none()
+                && let Some(join) = self.meaning_wanted(session, &plan, wish)?
+            {
+                let Input::Table(list) = join.with.source.clone() else { continue };
+                let with = self.with_columns_shown(session, &plan, with_table(&plan, Step::Join(join)))?;
+                if relation_columns(self.connected(session)?, &with.relation).is_ok() {
+                    tables_chosen.push(list.clone());
+                    (plan, chosen) = (with, Some((list, OperationKind::Join)));
+                    continue;
+                }
             }
             let by_words = &self.found_for(wish)?;
             let found = match wish.how {
@@ -432,6 +453,13 @@ impl Agent<'_> {
         let table = chosen.map(|(table, _)| table).filter(is_used);
         remarks.extend(assembly.remarks);
         Ok(Some(PlanWish { plan, table, kind, not_applied, remarks }))
+    }
+
+    /// What adds the meanings of codes that a wish speaks of.
+    fn meaning_wanted(&self, session: &Session, plan: &Plan, wish: &TableWish) -> Result<Option<Join>> {
+        let words: Vec<&str> =
+            std::iter::once(wish.words.as_str()).chain(wish.wanted.iter().map(String::as_str)).collect();
+        self.meaning_named(session, plan, &words.join(" "))
     }
 
     /// The plan with a further table, whose columns are shown beside those that the plan before kept.

@@ -104,7 +104,7 @@ impl Agent<'_> {
         text: &str,
         partners: &[Scored],
     ) -> Result<Option<Chosen>> {
-        let least = self.ranking.fit.least_containment;
+        let least = (self.ranking.fit.least_containment, self.index.names_language()?);
         let (mut by_keys, mut named) = (BTreeMap::new(), None);
         if let Some(AtHand { table, .. }) = at_hand {
             by_keys = self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?;

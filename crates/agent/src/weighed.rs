@@ -69,11 +69,28 @@ impl Agent<'_> {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
             scored = self.reordered(scored, &order);
         }
+        if reading.query.is_none() {
+            self.put_explained_first(session, &reading.words, &mut scored)?;
+        }
         let is_read = reading.query.is_none() && reading.answered.is_none() && !reading.request.text.trim().is_empty();
         let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
         let pair = if reading.query.is_some() { None } else { self.pair(session, reading, found, &scored)? };
         Ok(Weighed { spec, scored, pair, over_first, lists })
+    }
+
+    /// Puts the best table that the first one explains before it, where words say what a code of it means.
+    fn put_explained_first(&self, session: &Session, text: &str, scored: &mut Vec<Scored>) -> Result<()> {
+        let Some(best) = best_table(scored) else { return Ok(()) };
+        let list = self.index.find(best.id())?;
+        let explained = self.explained_tables(session, text, &[list])?;
+        let explained: BTreeSet<String> =
+            explained.into_iter().map(|table| Ok(self.index.id(table)?.to_string())).collect::<Result<_>>()?;
+        if let Some(place) = scored.iter().position(|scored| explained.contains(scored.id())) {
+            let first = scored.remove(place);
+            scored.insert(0, first);
+        }
+        Ok(())
     }
 
     /// The first candidates in the model's order.

@@ -68,7 +68,7 @@ impl<'a> LateSystem<'a> {
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub fn candidates(&self, text: &str) -> Result<Vec<Candidate>> {
         let (index, embedder) = (self.over.index(), self.over.embedder());
-        let lexical = index.lexical().prepare(text)?;
+        let lexical = index.lexical_query(text)?;
         let of = |(segment, table)| TableRef { segment, table };
         let by_words: Vec<TableRef> = lexical.best(PROPOSED).into_iter().map(of).collect();
         // Includes words of weight 0: a sentence model reads the others in their context.

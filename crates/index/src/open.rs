@@ -11,7 +11,7 @@ use super::entries::Entries;
 use super::exchange::{self, AllFigures, Exchange, Placed, SearchShard};
 use super::facets::FacetIndex;
 use super::index_store::IndexStore;
-use super::lexical::LexicalIndex;
+use super::lexical::{LexicalIndex, LexicalQuery};
 use super::manifest::{Manifest, SegmentEntry};
 use super::structure::SegmentFiles;
 use super::structures::Segment;
@@ -22,6 +22,7 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::notes::{Notes, Synonyms};
 use lakeward_lake::source::Origin;
+use lakeward_models::languages::Language;
 
 /// A table of an opened index. Numbers are valid within one snapshot only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -64,6 +65,7 @@ pub struct LakeIndex {
     note_vectors: Arc<OnceLock<NoteVectors>>,
     facets: Arc<OnceLock<FacetIndex>>,
     piece_rarity: Arc<OnceLock<PieceRarity>>,
+    names_language: Arc<OnceLock<Option<Language>>>,
     token_vector_rarity: Arc<OnceLock<Option<(PieceRarity, usize)>>>,
     exchange: Option<Arc<Exchange>>,
 }
@@ -167,6 +169,7 @@ impl LakeIndex {
             note_vectors: Arc::default(),
             facets: Arc::default(),
             piece_rarity: Arc::default(),
+            names_language: Arc::default(),
             token_vector_rarity: Arc::default(),
             exchange: None,
         })
@@ -294,6 +297,45 @@ impl LakeIndex {
         }
         let read = FacetIndex::new(&self.segments)?;
         Ok(self.facets.get_or_init(|| read))
+    }
+
+    /// The words of `text` in the lexical index, in names of tables and columns also what they are in their language; any text is valid.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] if an index file is damaged.
+    pub fn lexical_query(&self, text: &str) -> Result<LexicalQuery<'_>> {
+        self.lexical.prepare(text, self.names_language()?)
+    }
+
+    /// The language of the names of tables and columns, told from some of them at the first call; none for English.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] if an index file is damaged.
+    pub fn names_language(&self) -> Result<Option<Language>> {
+        /// Tables whose names are looked at.
+        const TABLES: usize = 300;
+        if let Some(language) = self.names_language.get() {
+            return Ok(*language);
+        }
+        let own = || -> Result<Option<Language>> {
+            let mut names = Vec::new();
+            for table in self.tables().step_by(self.tables().count().div_ceil(TABLES).max(1)) {
+                let segment = self.segment(table.segment)?;
+                let before = names.len();
+                for column in segment.catalog.columns(table.table)? {
+                    names.push(segment.columns.name(segment.columns.record(column)?)?);
+                }
+                // Names of records say nothing of columns.
+                if names.len() > before {
+                    names.push(self.id(table)?);
+                }
+            }
+            Ok(Language::of_names(names.into_iter()))
+        };
+        // Shards that disagree read English.
+        let all = self.gather("language of names", own, |_| true)?;
+        let language = all.first().copied().flatten().filter(|first| all.iter().all(|other| *other == Some(*first)));
+        Ok(*self.names_language.get_or_init(|| language))
     }
 
     /// The rarity of each word piece in the lake; read at the first call.

@@ -133,7 +133,7 @@ impl Grains {
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub fn of<'a>(index: &LakeIndex, embedder: &dyn Embedder, said: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let vector = |said: &'a str| {
-            let mut vector = informative_vector(embedder, &index.lexical().prepare(said)?.typed_words());
+            let mut vector = informative_vector(embedder, &index.lexical_query(said)?.typed_words());
             vector.resize(column_dims(embedder.dims()), 0.0);
             Ok((said.to_string(), vector))
         };

@@ -33,7 +33,7 @@ pub fn by_meaning(
     let nearest = match text_encoder(index, embedder) {
         Some(encoder) => nearest_about(index, &encoder.embed(text), depth)?,
         None => {
-            let lexical = index.lexical().prepare(text)?;
+            let lexical = index.lexical_query(text)?;
             nearest_tables(index, &informative_vector(embedder, &lexical.typed_words()), depth)?
         }
     };

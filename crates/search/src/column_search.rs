@@ -211,7 +211,7 @@ fn search_in_words(
     options: &SearchOptions<'_>,
     (among, encoded): (Option<&[TableRef]>, usize),
 ) -> Result<Vec<ColumnAnswer>> {
-    let lexical = index.lexical().prepare(text)?;
+    let lexical = index.lexical_query(text)?;
     let typed = lexical.typed_words();
     let named = NamedValues::find(index, text, &typed)?;
     let tables = ranked_tables(index, embedder, text, &SearchOptions { k: TABLES, ..*options })?;
@@ -341,7 +341,7 @@ impl<'q> Found<'q> {
         let named = named.by_column();
         let best = tables.first().map_or(1.0, |(score, _)| score.max(f64::MIN_POSITIVE));
         let shares: HashMap<TableRef, f64> = tables.iter().map(|(score, table)| (*table, score / best)).collect();
-        let mut said = RequestWords::of(typed);
+        let mut said = RequestWords::of(typed, index.names_language()?);
         let mut scored = Vec::new();
         let places = match among {
             Some(among) => columns_of(index, among.iter().copied())?.collect(),

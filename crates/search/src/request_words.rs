@@ -2,8 +2,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use lakeward_core::text::{Stemmer, abbreviations, bare, name_words};
+use lakeward_core::text::{Stemmer, bare, name_words};
 use lakeward_index::lexical::{ABBREVIATED, TypedWord};
+use lakeward_models::languages::{Language, short_forms};
 
 /// The words of a text by their stems, with their rarity.
 pub(super) struct RequestWords {
@@ -15,7 +16,8 @@ pub(super) struct RequestWords {
 }
 
 impl RequestWords {
-    pub fn of(typed: &[TypedWord<'_>]) -> Self {
+    /// Of the words of a text; `language` is that of names.
+    pub fn of(typed: &[TypedWord<'_>], language: Option<Language>) -> Self {
         let (mut stemmer, mut stems) = (Stemmer::default(), HashMap::<String, f64>::new());
         for word in typed.iter().filter(|word| word.rarity > 0.0) {
             for part in name_words(word.text) {
@@ -25,8 +27,9 @@ impl RequestWords {
         }
         let total = stems.values().sum::<f64>().max(f64::MIN_POSITIVE);
         let unsaid = typed.iter().filter(|word| word.rarity > 0.0 && word.unsaid);
-        let unsaid =
-            unsaid.map(|word| (abbreviations(&bare(word.text).to_lowercase()), f64::from(word.rarity))).collect();
+        let unsaid = unsaid
+            .map(|word| (short_forms(&bare(word.text).to_lowercase(), language), f64::from(word.rarity)))
+            .collect();
         Self { stems, unsaid, total, stemmer }
     }
 

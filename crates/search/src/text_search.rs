@@ -457,7 +457,7 @@ fn put_copies_together(
 
 /// Adds to the reason of each answer which words of the request it says nowhere, rarest first.
 fn tell_what_is_missing(index: &LakeIndex, text: &str, answers: &mut [SearchAnswer]) -> Result<()> {
-    let lexical = index.lexical().prepare(text)?;
+    let lexical = index.lexical_query(text)?;
     let mut typed = lexical.typed_words();
     typed.retain(|word| word.rarity > 0.0);
     typed.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
@@ -527,7 +527,7 @@ pub fn rank(
     tables: &[TableRef],
     weights: &RankingWeights,
 ) -> Result<Vec<SearchAnswer>> {
-    let (lexical, about) = (index.lexical().prepare(text), meaning(index, embedder, text));
+    let (lexical, about) = (index.lexical_query(text), meaning(index, embedder, text));
     let (lexical, about) = (lexical?, about?);
     let typed = lexical.typed_words();
     let query = DenseQuery::of(about, embedder, &typed);
@@ -593,7 +593,7 @@ fn noted(
         notes.iter().map(|note| (note.table.clone(), encoder.embed(&note.text()))).collect()
     });
     let vectors: HashMap<&str, &[f32]> = vectors.iter().map(|(table, vector)| (table.as_str(), &vector[..])).collect();
-    let (mut words, asked) = (RequestWords::of(typed), name_key(text));
+    let (mut words, asked) = (RequestWords::of(typed, index.names_language()?), name_key(text));
     for note in index.notes().all() {
         let Some(table) = index.get(&note.table)? else { continue };
         let said = words.among(&name_words(&note.text()));
@@ -613,7 +613,7 @@ fn candidates(
     options: &SearchOptions<'_>,
 ) -> Result<(Vec<SearchCandidate>, DenseQuery)> {
     let SearchOptions { k, weights } = *options;
-    let (lexical, about) = (index.lexical().prepare(text), meaning(index, embedder, text));
+    let (lexical, about) = (index.lexical_query(text), meaning(index, embedder, text));
     let (lexical, about) = (lexical?, about?);
     let typed = lexical.typed_words();
     let query = DenseQuery::of(about, embedder, &typed);
@@ -699,7 +699,8 @@ fn looked_at(
 ) -> Result<Vec<SearchCandidate>> {
     let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
     let evidence = lexical.evidence(&places)?;
-    let abbreviated = abbreviated(index, &RequestWords::of(&lexical.typed_words()), tables, &evidence)?;
+    let abbreviated =
+        abbreviated(index, &RequestWords::of(&lexical.typed_words(), index.names_language()?), tables, &evidence)?;
     let mut candidates = Vec::with_capacity(tables.len());
     let shares = found.notes.values().map(|note| note.share);
     let names = evidence.iter().zip(&abbreviated).map(|(evidence, short)| evidence.coverage_about + short);

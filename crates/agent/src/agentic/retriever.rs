@@ -81,7 +81,7 @@ impl<'a> RuleRetriever<'a> {
             tables.push(self.index.find(id)?);
         }
         let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
-        let evidence = self.index.lexical().prepare(&sought.words)?.evidence(&places)?;
+        let evidence = self.index.lexical_query(&sought.words)?.evidence(&places)?;
         let mut candidates = Vec::with_capacity(fused.len());
         for (((id, score), table), evidence) in fused.iter().zip(tables).zip(evidence) {
             let dataset = self.index.dataset(table)?;

@@ -45,6 +45,22 @@ impl NameParts {
         by_words.max(by_letters).min(0.95)
     }
 
+    /// Its words, in small letters.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// How surely this word is meant by a name of one word: as it is, or by how it begins, from three letters on.
+    pub fn begun_by(&self, name: &Self) -> f64 {
+        const LETTERS: usize = 3;
+        let ([word], [short]) = (&self.words[..], &name.words[..]) else { return 0.0 };
+        match word == short {
+            true => 1.0,
+            false if short.chars().count() >= LETTERS && word.starts_with(short.as_str()) => 0.9,
+            false => 0.0,
+        }
+    }
+
     /// How surely one name is a short form of the other, 0..=0.9: word by word a beginning (`temp`, `temperature`) or letters
     /// left out (`yr`, `year`), or the first letters of all words (`gdp`, `gross domestic product`).
     pub fn short_form(&self, other: &Self) -> f64 {

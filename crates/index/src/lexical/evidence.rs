@@ -17,6 +17,7 @@ use super::segment::{OpenSegment, guarded};
 use crate::open::TableRef;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::bare;
+use lakeward_models::languages::Language;
 
 /// Maximum stop words between two words of the text that still count as neighbours.
 const MOST_BETWEEN: usize = 2;
@@ -91,11 +92,11 @@ struct Pair {
 }
 
 impl LexicalIndex {
-    /// Looks up the words of `text`; any text is valid.
+    /// Looks up the words of `text`, in names of tables and columns also what they are in `language`; any text is valid.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
-    pub fn prepare(&self, text: &str) -> Result<LexicalQuery<'_>> {
+    pub(crate) fn prepare(&self, text: &str, language: Option<Language>) -> Result<LexicalQuery<'_>> {
         let boosts = Boosts::default();
         let mut query = Query::from_text(text);
         // Records have no cells.
@@ -105,7 +106,7 @@ impl LexicalIndex {
         let mut all = self.scored(text, &query.terms, ways)?;
         let unsaid: Vec<bool> =
             all.last().map_or_else(Vec::new, |about| about.counts.iter().map(|count| *count == 0).collect());
-        if query.abbreviate(|at| unsaid.get(at).copied().unwrap_or(false)) {
+        if query.abbreviate(language, |at| unsaid.get(at).copied().unwrap_or(false)) {
             all = self.scored(&format!("{text}, abbreviated"), &query.terms, ways)?;
         }
         let known_about: Vec<bool> =

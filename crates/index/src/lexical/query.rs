@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 
 use super::analysis::Analyzer;
 use super::field::LexicalField;
-use lakeward_core::text::{abbreviations, bare, name_key};
+use lakeward_core::text::{bare, name_key};
+use lakeward_models::languages::{Language, short_forms};
 
 /// At most this many distinct terms are searched; a pasted document is truncated.
 const MOST_TERMS: usize = 512;
@@ -143,14 +144,14 @@ impl Query {
         query
     }
 
-    /// Adds what may abbreviate the words of the terms for which `is_unsaid`; whether there is any.
-    pub fn abbreviate(&mut self, is_unsaid: impl Fn(usize) -> bool) -> bool {
+    /// Adds what may abbreviate the words of the terms for which `is_unsaid`, in names in `language`, too; whether there is any.
+    pub fn abbreviate(&mut self, language: Option<Language>, is_unsaid: impl Fn(usize) -> bool) -> bool {
         let mut analyzer = Analyzer::new(true);
         let unsaid: Vec<usize> = (0..self.terms.len()).filter(|at| !self.terms[*at].part && is_unsaid(*at)).collect();
         let before = self.terms.len();
         for at in unsaid {
             let QueryTerm { weight, word, .. } = self.terms[at];
-            for short in abbreviations(&self.words[word].to_lowercase()) {
+            for short in short_forms(&self.words[word].to_lowercase(), language) {
                 let terms = analyzer.terms(&short);
                 let new = terms
                     .iter()

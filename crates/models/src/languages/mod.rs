@@ -5,12 +5,17 @@
 //! numbers, identifiers. The words of grammar tell the language, against those that are English. It is no translation: order and sense of
 //! ambiguous words are not looked at, which is enough to search with.
 
+mod names;
+
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
+use serde::{Deserialize, Serialize};
+
+pub use names::{short_forms, written_in_names};
 
 use crate::embed::StaticModel;
 use lakeward_core::text::{fold_into, is_function_word, lower_words, on_one_line, shown};
@@ -32,7 +37,8 @@ const MOST_TOLD: usize = 12;
 const LINKS: [&str; 6] = ["", "s", "es", "n", "en", "er"];
 
 /// A language that requests are put into English from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Language {
     /// German.
     German,
@@ -63,6 +69,8 @@ struct Lexicon {
     said: HashMap<String, Entry>,
     stems: HashMap<String, Entry>,
     longest: usize,
+    /// The single words, in order, with their English.
+    sorted: OnceLock<Vec<(String, &'static str)>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,8 +88,6 @@ struct Word {
 
 struct Lexicons {
     of: Vec<(Language, Lexicon)>,
-    /// Words of grammar of all languages but English, in small letters.
-    grammar: HashSet<String>,
     /// Stems of the English words.
     english: HashSet<String>,
 }
@@ -172,9 +178,7 @@ impl Lexicons {
             }
             let of: Vec<(Language, Lexicon)> =
                 of.into_iter().map(|(language, lexicon, _)| (language, lexicon)).collect();
-            let entries = of.iter().flat_map(|(_, lexicon)| &lexicon.said).filter(|(_, entry)| entry.is_grammar);
-            let grammar = entries.map(|(said, _)| said.clone()).collect();
-            Self { of, grammar, english }
+            Self { of, english }
         })
     }
 }
@@ -275,7 +279,7 @@ pub fn is_readable(word: &str) -> bool {
 
 /// A request in one of the other languages, in English words; none for English, and for what has no known word.
 pub fn translated(text: &str) -> Option<Translated> {
-    if text.is_ascii() && words(text).is_empty() {
+    if (text.is_ascii() && words(text).is_empty()) || is_plainly_english(text) {
         return None;
     }
     let lexicons = Lexicons::builtin();
@@ -309,16 +313,26 @@ pub fn is_plainly_english(text: &str) -> bool {
     if !text.is_ascii() {
         return false;
     }
-    let grammar = &Lexicons::builtin().grammar;
+    let grammar = foreign_grammar();
     let mut is_english = false;
     for word in lower_words(text) {
         match (is_function_word(&word), word.len() > 1 && grammar.contains(&word)) {
             (false, true) => return false,
             // `in` and `an` are German, too.
-            (function, other) => is_english |= function && !other,
+            (function, other) => is_english |= function && !other && word.len() > 1,
         }
     }
     is_english
+}
+
+/// Words of grammar of all languages but English, in small letters.
+fn foreign_grammar() -> &'static HashSet<String> {
+    static READ: OnceLock<HashSet<String>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let lines = WORDS.lines().filter(|line| line.starts_with('='));
+        let said = lines.flat_map(|line| line.split('\t').skip(1)).flat_map(|column| column.split(','));
+        said.map(str::to_lowercase).filter(|said| !said.is_empty() && !said.contains(' ')).collect()
+    })
 }
 
 /// Whether the English embedding model has a word whole.

@@ -25,6 +25,7 @@ use super::number::number;
 use super::schema::{ColumnKind, Schema, StandIn, value_features};
 use super::span::{Function, Operator, Role, Span, TurnReading};
 use super::unit::Unit;
+use super::words::words;
 use lakeward_core::request::Act;
 
 /// Something that was read and is not in the plan.
@@ -83,6 +84,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     }
     assembler.guesses();
     assembler.named_in_vain();
+    assembler.grouped_in_vain();
     let not_applied = assembler.leftovers();
     let Assembler { layout, remarks, .. } = assembler;
     Assembly { plan: layout.plan(), tables, not_applied, remarks }
@@ -162,6 +164,32 @@ struct Assembler<'a> {
 }
 
 impl<'a> Assembler<'a> {
+    /// What follows `per` or `each` and was read as nothing: groups that are wanted of a column that is not there.
+    fn grouped_in_vain(&mut self) {
+        if self.reading.spans.iter().any(|span| span.role == Role::Group) {
+            return;
+        }
+        let words = words(&self.reading.text);
+        let said = |place: usize| words.get(place).map(|word| &self.reading.text[word.bytes.clone()]);
+        let is_read = |bytes: &std::ops::Range<usize>| {
+            self.reading.spans.iter().any(|span| span.bytes.start < bytes.end && bytes.start < span.bytes.end)
+        };
+        let mut lost = Vec::new();
+        for place in 0..words.len() {
+            let groups =
+                said(place).is_some_and(|word| matches!(word.to_lowercase().as_str(), "per" | "each" | "every"));
+            let next = said(place + 1).filter(|next| groups && !is_function_word(&next.to_lowercase()));
+            if let Some(next) = next.filter(|next| next.chars().all(char::is_alphabetic))
+                && !is_read(&words[place + 1].bytes)
+                && !matches!(next.to_lowercase().as_str(), "cent" | "row" | "one")
+            {
+                lost.push(next.to_string());
+            }
+        }
+        let reason = "no column is known that is called so, and nothing is grouped by it";
+        self.not_applied.extend(lost.into_iter().map(|words| NotApplied { words, reason: reason.into() }));
+    }
+
     /// The spans of a role with their places.
     fn spans(&self, role: Role) -> Vec<(usize, &'a Span)> {
         let reading: &'a TurnReading = self.reading;
@@ -231,13 +259,21 @@ impl<'a> Assembler<'a> {
             let counts =
                 span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
-                let [alike, short] = value_features(&span.words, value);
+                let meaning = known.meaning(value);
+                let said = meaning.unwrap_or(value);
+                let [alike, short] = value_features(&span.words, said);
+                if let Some(meaning) = meaning {
+                    self.remarks.push(format!("`{value}` of `{}` means {meaning}", known.name));
+                    if alike >= 1.0 {
+                        continue;
+                    }
+                }
                 let is_other = known.kind == ColumnKind::Text && alike == 0.0 && short < 0.5 && number(value).is_none();
-                let is_part = name_key(value).contains(&name_key(&span.words));
-                if !is_other || is_part {
+                let is_part = name_key(said).contains(&name_key(&span.words));
+                if (!is_other || is_part) && meaning.is_none() {
                     continue;
                 }
-                (value, span.confidence < 1.0 && value.chars().count() > CODE)
+                (value, span.confidence < 1.0 && said.chars().count() > CODE)
             } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
                 (&known.name, span.role == Role::Column || span.confidence < SURE)
             } else if span.role == Role::Order && known.used.is_empty() && !known.is_named(&span.words) {

@@ -143,8 +143,10 @@ fn by_relevance(
 /// The pieces of one column without its values.
 fn described_column(vocabulary: &dyn Pieces, column: &SchemaColumn) -> Vec<u32> {
     let mut pieces = vocabulary.pieces("|");
-    pieces.extend(vocabulary.pieces(&name_words(&column.name).join(" ")).into_iter().take(NAME_PIECES));
-    pieces.extend(vocabulary.pieces(if column.of_result { "result" } else { column.kind.word() }));
+    let name = column.english.as_ref().unwrap_or(&column.name);
+    pieces.extend(vocabulary.pieces(&name_words(name).join(" ")).into_iter().take(NAME_PIECES));
+    let kind = if column.has_words() { ColumnKind::Text } else { column.kind };
+    pieces.extend(vocabulary.pieces(if column.of_result { "result" } else { kind.word() }));
     for used in &column.used {
         pieces.extend(vocabulary.pieces(used));
     }
@@ -156,8 +158,15 @@ fn shown<'s>(schema: &'s Schema, place: usize, matches: &'s [ValueMatch]) -> imp
     let column = &schema.columns[place];
     let found = matches.iter().filter(move |found| found.column == place).map(|found| found.value.as_str());
     let is_found = move |value: &&str| matches.iter().any(|found| found.column == place && found.value == *value);
-    let few = column.kind == ColumnKind::Text && column.complete;
-    let others = column.values.iter().filter(move |_| few).map(String::as_str).filter(move |value| !is_found(value));
+    let few = column.has_words() && column.complete;
+    // Of each code that is there what it means, once.
+    let means = |(place, (_, code)): &(usize, &(String, String))| {
+        let is_first = column.meanings[..*place].iter().all(|(_, other)| other != code);
+        is_first && (column.values.is_empty() || column.values.contains(code))
+    };
+    let meanings = column.meanings.iter().enumerate().filter(means).map(|(_, (meaning, _))| meaning);
+    let plain = column.values.iter().filter(|value| column.meaning(value).is_none());
+    let others = plain.chain(meanings).filter(move |_| few).map(String::as_str).filter(move |value| !is_found(value));
     found.chain(others)
 }
 

@@ -13,7 +13,7 @@ use super::demands::schema_of_demands;
 use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
 use super::readings::Slot;
-use super::schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
+use super::schema::{Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::tags::Run;
 use lakeward_core::request::{Act, Intention, Label, OperationKind};
@@ -415,7 +415,7 @@ fn with_whole_value(mut scores: Vec<f32>, words: Range<usize>, role: Role, of: &
     let Some(first) = best(&scores).checked_sub(1).filter(|_| role == Role::Value) else { return scores };
     let column = &of.schema.columns[first];
     let has: Vec<usize> = grounding::with_value(words, &of.matches).map(|found| found.column).collect();
-    if column.kind == ColumnKind::Text && !column.of_result && !has.is_empty() && !has.contains(&first) {
+    if column.has_words() && !column.of_result && !has.is_empty() && !has.contains(&first) {
         let lacks = |place: &usize| !place.checked_sub(1).is_some_and(|column| has.contains(&column));
         (0..scores.len()).filter(lacks).for_each(|place| scores[place] = NEVER);
     }

@@ -189,6 +189,11 @@ impl Reader {
         }
         grounding::whole_values(of.text, &mut spans, &of.input, &of.matches);
         grounding::settle(&mut spans, of.schema);
+        for span in &mut spans {
+            if let Some(column) = span.column() {
+                span.value = span.value.take().map(|value| of.schema.columns[column].value_for(value));
+            }
+        }
         let mut acts = vec![Act::ALL[*act]];
         acts.extend(of.second_act.filter(|second| *second != acts[0] && *act == best(&of.acts)));
         let turn = TurnReading {

@@ -2,6 +2,7 @@
 
 use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
 use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};
+use lakeward_models::languages::{Language, written_in_names};
 use lakeward_sketch::normalise::Normaliser;
 
 use super::span::{Role, Span};
@@ -85,8 +86,12 @@ pub struct SchemaColumn {
     pub stands_for: Option<StandIn>,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
     pub used: Vec<&'static str>,
-    /// Other names of it: with a synonym, what a user calls it.
+    /// Other names of it: with a synonym, what a user calls it, in English.
     pub also: Vec<String>,
+    /// Its name in English, where it is in another language.
+    pub english: Option<String>,
+    /// What its codes mean, and the code: `cancelled`, `A`. Of one code the plainest first.
+    pub meanings: Vec<(String, String)>,
 }
 
 impl SchemaColumn {
@@ -105,7 +110,26 @@ impl SchemaColumn {
             stands_for: None,
             used: Vec::new(),
             also: Vec::new(),
+            english: None,
+            meanings: Vec::new(),
         }
+    }
+
+    /// Whether words can be values of it: it has texts, or codes whose meanings are known.
+    pub fn has_words(&self) -> bool {
+        self.kind == ColumnKind::Text || !self.meanings.is_empty()
+    }
+
+    /// The value that stands for words: the code that has this meaning, else the words.
+    pub(super) fn value_for(&self, words: String) -> String {
+        let is_own = self.values.contains(&words);
+        let code = self.meanings.iter().find(|(meaning, _)| *meaning == words).filter(|_| !is_own);
+        code.map_or(words, |(_, code)| code.clone())
+    }
+
+    /// What one of its values means.
+    pub fn meaning(&self, value: &str) -> Option<&str> {
+        self.meanings.iter().find(|(_, code)| code == value).map(|(meaning, _)| meaning.as_str())
     }
 
     /// The column of the figure that a turn computes.
@@ -142,10 +166,16 @@ impl SchemaColumn {
     /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
     /// themselves, unless they are a part of a value.
     pub(super) fn as_it_stands(&self, span: &Span) -> Option<String> {
-        if self.kind != ColumnKind::Text || self.of_result || span.part.is_some() {
+        if !self.has_words() || self.of_result || span.part.is_some() {
             return None;
         }
         let wanted = key(&span.words);
+        if let Some((_, code)) = self.meanings.iter().find(|(meaning, _)| key(meaning) == wanted) {
+            return Some(code.clone());
+        }
+        if self.kind != ColumnKind::Text {
+            return None;
+        }
         if let Some(known) = self.values.iter().find(|value| key(value) == wanted) {
             return Some(known.clone());
         }
@@ -162,6 +192,8 @@ pub type Holds<'a> = &'a dyn Fn(usize, &str) -> bool;
 pub struct Schema {
     /// The columns.
     pub columns: Vec<SchemaColumn>,
+    /// The language of their names; none for English.
+    pub language: Option<Language>,
 }
 
 /// A run of words that is a value of a column.
@@ -193,11 +225,13 @@ impl Schema {
     /// The values of its columns that a text names: whole values, or words from which they are made by an ending ("african" for
     /// Africa). At most some for each column, the longest first.
     pub fn matches(&self, text: &str, holds: Holds<'_>) -> Vec<ValueMatch> {
-        let is_text = |column: &SchemaColumn| column.kind == ColumnKind::Text && !column.of_result;
+        let is_text = |column: &SchemaColumn| column.has_words() && !column.of_result;
         let phrases = if self.columns.iter().any(is_text) { phrases(text) } else { Vec::new() };
         let mut found: Vec<ValueMatch> = Vec::new();
         for (place, column) in self.columns.iter().enumerate().filter(|(_, column)| is_text(column)) {
-            let values: Vec<Comparable<'_>> = column.values.iter().map(|value| Comparable::of(value)).collect();
+            let meanings = column.meanings.iter().map(|(meaning, _)| meaning);
+            let values: Vec<Comparable<'_>> =
+                column.values.iter().chain(meanings).map(|value| Comparable::of(value)).collect();
             let mut of_column: Vec<ValueMatch> = Vec::new();
             for (words, phrase) in &phrases {
                 let is_known =
@@ -227,20 +261,30 @@ impl Schema {
         let names = |column: &SchemaColumn| {
             std::iter::once(&column.name).chain(&column.also).map(|name| NameParts::of(name)).collect()
         };
-        ColumnNames(self.columns.iter().map(names).collect())
+        ColumnNames { of: self.columns.iter().map(names).collect(), language: self.language }
     }
 }
 
 /// Names of columns that phrases are compared with.
 #[derive(Debug, Clone)]
-pub struct ColumnNames(Vec<Vec<NameParts>>);
+pub struct ColumnNames {
+    of: Vec<Vec<NameParts>>,
+    language: Option<Language>,
+}
 
 impl ColumnNames {
     /// How much a phrase is a name of each column, in 0..=1.
     pub fn likenesses(&self, phrase: &str) -> Vec<f32> {
+        let foreign = self.language.iter().flat_map(|language| language.words_for(phrase));
+        let foreign: Vec<NameParts> =
+            foreign.flat_map(|word| written_in_names(word)).map(|word| NameParts::of(&word)).collect();
         let wanted = NameParts::of(phrase);
-        let like = |name: &NameParts| wanted.likeness(name).max(wanted.short_form(name)) as f32;
-        self.0.iter().map(|names| names.iter().map(like).fold(0.0, f32::max)).collect()
+        let in_english = |name: &NameParts| wanted.likeness(name).max(wanted.short_form(name)) as f32;
+        let like = |name: &NameParts| {
+            let short = foreign.iter().map(|word| word.begun_by(name)).fold(0.0, f64::max) as f32;
+            in_english(name).max(short)
+        };
+        self.of.iter().map(|names| names.iter().map(like).fold(0.0, f32::max)).collect()
     }
 }
 
@@ -372,7 +416,7 @@ pub fn schema_of(plan: &Plan, columns: &dyn Fn(&Relation) -> Vec<SchemaColumn>) 
         source: relation.source.clone(),
         steps: relation.steps[..end].iter().filter(shows).cloned().collect(),
     };
-    let mut schema = Schema { columns: columns(&rows) };
+    let mut schema = Schema { columns: columns(&rows), ..Schema::default() };
     if let Some(at) = group {
         let result = Relation {
             source: relation.source.clone(),
@@ -482,7 +526,7 @@ mod tests {
     #[test]
     fn a_column_is_known_by_its_other_names() {
         let noted = SchemaColumn { also: vec!["takings".into()], ..SchemaColumn::new("rating", ColumnKind::Number) };
-        let schema = Schema { columns: vec![SchemaColumn::new("c1", ColumnKind::Number), noted] };
+        let schema = Schema { columns: vec![SchemaColumn::new("c1", ColumnKind::Number), noted], ..Schema::default() };
         let likenesses = schema.names().likenesses("takings");
         assert!(likenesses[0] < 0.5 && likenesses[1] == 1.0, "{likenesses:?}");
         assert_eq!(schema.names().likenesses("rating")[1], 1.0);

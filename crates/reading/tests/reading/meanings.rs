@@ -11,7 +11,7 @@ use lakeward_reading::reader::{
 fn schema() -> Schema {
     let column = |(name, kind): (&str, ColumnKind)| SchemaColumn::new(name, kind);
     let columns = [("city", ColumnKind::Text), ("fare", ColumnKind::Number), ("tip", ColumnKind::Number)];
-    Schema { columns: columns.map(column).into() }
+    Schema { columns: columns.map(column).into(), ..Schema::default() }
 }
 
 fn span(words: &str, role: Role, column: usize) -> Span {

@@ -188,7 +188,7 @@ fn things_that_have_no_column_are_rows_that_are_counted() {
 
 #[test]
 fn a_value_that_is_a_function_word_is_a_value() {
-    let mut schema = Schema { columns: vec![SchemaColumn::new("class", ColumnKind::Text)] };
+    let mut schema = Schema { columns: vec![SchemaColumn::new("class", ColumnKind::Text)], ..Schema::default() };
     schema.columns[0].values = vec!["A".into(), "B".into()];
     let text = r#"{"c": "x", "sheet": "s", "columns": ["class:text=A|B"]}
 {"c": "x", "t": 0, "act": "refine", "m": "class [A|value col=class]"}

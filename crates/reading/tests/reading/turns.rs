@@ -157,7 +157,7 @@ fn a_month_in_a_column_of_months_is_its_number() {
 fn values_are_meant_that_share_no_word_with_what_is_typed() {
     let text = r#"{"c": "x", "sheet": "runners", "columns": ["bib:integer", "sex:text=M|F", "surface:text=tarmac|gravel|grass", "minutes:number"]}"#;
     let conversations = conversations(text).expect("annotations");
-    let schema = Schema { columns: conversations[0].sheet.clone().expect("columns") };
+    let schema = Schema { columns: conversations[0].sheet.clone().expect("columns"), ..Schema::default() };
     for (text, meant) in [("only the women", "sex is F"), ("men only", "sex is M")] {
         let turn = Reader::builtin().read(text, "", &schema, &|_, _| false);
         let plan = assemble(&turn, &schema, &Plan::of(Input::Table("runners".into()))).plan;
@@ -210,7 +210,7 @@ fn schema(columns: usize) -> Schema {
         values: vec![format!("value {at}"), "[SEP]".into(), "\u{202e}évil\0".into()],
         ..SchemaColumn::new(format!("column {at} | = \n\"x\""), kinds[at % kinds.len()])
     };
-    Schema { columns: (0..columns).map(column).collect() }
+    Schema { columns: (0..columns).map(column).collect(), ..Schema::default() }
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn any_text_over_any_table_is_read_within_bounds() {
 fn a_plain_turn_is_read() {
     let text = format!("{SHEET}\n");
     let conversations = conversations(&text).expect("annotations");
-    let schema = Schema { columns: conversations[0].sheet.clone().expect("columns") };
+    let schema = Schema { columns: conversations[0].sheet.clone().expect("columns"), ..Schema::default() };
     let turn = Reader::builtin().read("average fare per city", "", &schema, &|_, _| false);
     let plan = assemble(&turn, &schema, &Plan::of(Input::Table("rides".into()))).plan;
     let steps: Vec<String> = plan.relation.steps.iter().map(ToString::to_string).collect();

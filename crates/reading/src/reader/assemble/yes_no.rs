@@ -38,7 +38,10 @@ fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     if column.kind != ColumnKind::Text || says_yes_or_no(column) {
         return None;
     }
-    let (yes_word, no_word) = (begins("y")?, begins("n")?);
+    // Yea, ja, oui, sí.
+    let says_yes = |letter: &&str| *letter == "y" || column.complete && column.values.len() == 2;
+    let yes_word = ["y", "j", "o", "s"].iter().filter(|letter| says_yes(letter)).find_map(|letter| begins(letter))?;
+    let no_word = begins("n")?;
     Some(Value::Text(if yes { yes_word } else { no_word }.clone()))
 }
 
