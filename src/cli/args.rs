@@ -566,6 +566,8 @@ pub struct TrainCommand {
 pub enum Trained {
     /// The request classifier, from labelled requests; prints its cross-validated scores.
     Signals(TrainPaths),
+    /// What finds the field that a question asks for, from labelled questions; prints its cross-validated scores.
+    Fields(FieldPaths),
     /// Examples of annotated turns, from which `scripts/train_reader.py` makes the reader; needs the sample lake (`--lake`).
     Reader(ReaderExamples),
 }
@@ -602,6 +604,19 @@ pub struct TrainPaths {
     pub labels: PathBuf,
     /// Where to write the model; the program uses the one it was compiled with.
     #[arg(long, value_name = "FILE", default_value = "crates/reading/src/signals/model.bin")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FieldPaths {
+    /// Labelled questions about records.
+    #[arg(long, value_name = "FILE", default_value = "labels/fields.jsonl")]
+    pub labels: PathBuf,
+    /// Folder of annotated turns; questions that look for data are learned as asking for no field.
+    #[arg(long, value_name = "FOLDER", default_value = "labels/turns")]
+    pub turns: PathBuf,
+    /// Where to write the model; the program uses the one it was compiled with.
+    #[arg(long, value_name = "FILE", default_value = "crates/reading/src/fields/model.bin")]
     pub out: PathBuf,
 }
 

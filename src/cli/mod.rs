@@ -42,6 +42,7 @@ mod simulate;
 mod sql;
 mod task;
 mod timing;
+mod train_fields;
 mod train_reader;
 mod tune;
 mod usage;
@@ -134,6 +135,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Config(command) => config::run(arguments, command),
         Command::Train(command) => match &command.what {
             args::Trained::Signals(paths) => signals::train(arguments.json, paths),
+            args::Trained::Fields(paths) => train_fields::run(arguments.json, paths),
             args::Trained::Reader(paths) => train_reader::run(arguments, paths),
         },
         Command::Eval(command) if command.voice => eval_model::run(arguments, command),

@@ -110,7 +110,7 @@ fn for_each(
     options: &ReaderExamples,
     mut take: impl FnMut(&str, &Conversation, Option<&KnownTable<'_>>) -> Result<()>,
 ) -> Result<()> {
-    for (writer, file) in files(options)? {
+    for (writer, file) in files(&options.labels, &options.writer)? {
         for conversation in conversations_in(&file)? {
             let table = match &conversation.table {
                 Some(id) => Some(known_table(lakeward.index(), id)?),
@@ -122,21 +122,21 @@ fn for_each(
     Ok(())
 }
 
-/// The writers that are asked for with their files, in order.
-fn files(options: &ReaderExamples) -> Result<Vec<(String, PathBuf)>> {
-    let read = |error| Error::io("read", &options.labels, error);
-    let mut files: Vec<_> = fs::read_dir(&options.labels)
+/// The writers of a folder with their files, in order; only `writers` where some are named.
+pub(super) fn files(folder: &Path, writers: &[String]) -> Result<Vec<(String, PathBuf)>> {
+    let read = |error| Error::io("read", folder, error);
+    let mut files: Vec<_> = fs::read_dir(folder)
         .map_err(read)?
         .map(|entry| entry.map(|entry| entry.path()).map_err(read))
         .collect::<Result<_>>()?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     let writer_of = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    files.retain(|file| options.writer.is_empty() || options.writer.contains(&writer_of(file)));
+    files.retain(|file| writers.is_empty() || writers.contains(&writer_of(file)));
     Ok(files.into_iter().map(|file| (writer_of(&file), file)).collect())
 }
 
-fn conversations_in(file: &Path) -> Result<Vec<Conversation>> {
+pub(super) fn conversations_in(file: &Path) -> Result<Vec<Conversation>> {
     let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
     conversations(&text).map_err(|error| Error::Usage(format!("`{}`: {error}", file.display())))
 }
@@ -174,7 +174,7 @@ fn other_tables(lakeward: &Lakeward, options: &ReaderExamples) -> Result<Status>
             }
         }
     };
-    for (writer, file) in files(options)? {
+    for (writer, file) in files(&options.labels, &options.writer)? {
         for pair in turns_beside(&conversations_in(&file)?, &search) {
             let mut line = serde_json::to_value(pair).unwrap_or_default();
             line["writer"] = writer.clone().into();

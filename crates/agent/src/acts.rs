@@ -3,15 +3,16 @@
 use super::Agent;
 use super::Request;
 use super::reading::Reading;
-use super::record_questions::{Meant, asks_for_a_field, compares, fields_asked, is_question};
+use super::record_questions::{Meant, asks_for_a_field, compares, fields_asked, is_question, wants_others};
 use super::trace::Provenance;
 use super::turn::Turned;
-use crate::recommend::{RankedOperation, Recommendation, RecordFact};
+use crate::recommend::{RankedOperation, Recommendation, RecordFact, next_operations};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Act, Input};
+use lakeward_core::request::{Act, Input, OperationKind, Ranked};
 use lakeward_core::text::lower_words;
 use lakeward_models::languages::Translated;
+use lakeward_reading::fields::Field;
 use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
 use lakeward_search::cite::Gate;
 
@@ -35,15 +36,19 @@ impl Agent<'_> {
         let surely = turn.acts.first().copied().filter(|act| turn.is_surely(*act));
         let meant = Meant::by(text, listed.len());
         let surely = if reading.over.is_none() && compares(text, &meant) { Some(Act::Compare) } else { surely };
+        if reading.working.is_none() && operation_asked(text, turn, &reading.signals.operation).is_some() {
+            if let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)? {
+                return Ok(Some(answer));
+            }
+        }
         let is_asked = matches!(surely, Some(Act::Ask | Act::Compare));
         if !is_asked && reading.over.is_none() {
             // A question with an identifier, or little more than one, asks for what that record says, unless it is for others like it.
             let is_short = text.split_whitespace().count() <= SHORT + mentioned.len();
-            let others = lower_words(text).any(|word| ["similar", "like", "others", "more"].contains(&word.as_str()));
-            let of_mentioned = !mentioned.is_empty() && !others && (is_short || is_question(text));
+            let of_mentioned = !mentioned.is_empty() && !wants_others(text) && (is_short || is_question(text));
             if of_mentioned || (!listed.is_empty() && asks_for_a_field(text, turn, &meant)) {
                 let about = if of_mentioned { mentioned } else { asked_about(session, turn, &meant, &listed) };
-                let facts = self.facts(&fields_asked(text, turn, about.len() > 1 && of_mentioned), &about)?;
+                let facts = self.facts(&fields_asked(text, about.len() > 1 && of_mentioned), &about)?;
                 return self.answer_with_facts(session, reading, facts).map(Some);
             }
         }
@@ -67,7 +72,7 @@ impl Agent<'_> {
                     let others: Vec<String> = listed.into_iter().filter(|id| !about.contains(id)).collect();
                     about.extend(others.into_iter().take(COMPARED - about.len()));
                 }
-                let facts = self.facts(&fields_asked(text, turn, side_by_side), &about)?;
+                let facts = self.facts(&fields_asked(text, side_by_side), &about)?;
                 self.answer_with_facts(session, reading, facts).map(Some)
             }
             Act::Chat if turn.spans.is_empty() => {
@@ -75,6 +80,44 @@ impl Agent<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The answer to an operation with answers of which all are records: what is missing, and where their data can be had. None where one of them
+    /// is a table, or the turn names none.
+    fn operation_on_records(
+        &self,
+        session: &mut Session,
+        reading: &Reading<'_>,
+        meant: &Meant,
+        listed: &[String],
+    ) -> Result<Option<Turned>> {
+        let turn = &reading.turn;
+        let asked = &reading.signals.operation;
+        let Some(kind) = operation_asked(&reading.request.text, turn, asked) else { return Ok(None) };
+        if turn.of(Role::Answer).next().is_none() {
+            return Ok(None);
+        }
+        let about = answers_named(turn, meant, listed);
+        for id in &about {
+            let Some(table) = self.index.get(id)? else { return Ok(None) };
+            if !self.index.dataset(table)?.is_record() {
+                return Ok(None);
+            }
+        }
+        let Some(first) = about.first() else { return Ok(None) };
+        let missing = if about.len() > 1 { "their data is not in the lake" } else { "its data is not in the lake" };
+        let reason = format!("needs the rows of {}", next_operations::listed(&about));
+        let operation = RankedOperation {
+            score: 1.0,
+            asked: asked.probability(kind),
+            requested: true,
+            table: Some(first.clone()),
+            ..next_operations::proposal(kind, vec![next_operations::unmet(missing)], reason)
+        };
+        let facts = self.facts(&[Field::Link, Field::Format], &about)?;
+        let notes = facts.iter().map(RecordFact::line).collect();
+        let answer = Recommendation { operations: vec![operation], facts, notes, ..self.empty_answer(reading) };
+        self.given(session, reading, answer).map(Some)
     }
 
     /// One of the answers is what is worked with from now on.
@@ -174,10 +217,7 @@ pub(super) fn turned_down(session: &Session, turn: &TurnReading) -> Vec<String> 
 
 /// The answers that a question is about: those that it names, else all if it speaks of several, else the one that was spoken of last.
 fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<String> {
-    let by_reader = named(turn, listed);
-    let counted = meant.places.iter().filter_map(|place| listed.get(*place).cloned());
-    let mut about: Vec<String> = counted.collect();
-    about.extend(by_reader.into_iter().filter(|id| !about.contains(id)).collect::<Vec<_>>());
+    let about = answers_named(turn, meant, listed);
     if !about.is_empty() {
         return about;
     }
@@ -188,6 +228,39 @@ fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[S
         (false, 0) => listed.iter().take(1).cloned().collect(),
         (false, _) => before.into_iter().take(1).collect(),
     }
+}
+
+/// The operation that a turn asks for with answers that it names, where the reader is sure of that: it wants something done, or narrows or begins
+/// a request that is surely an operation. Combining is often read as comparing, choosing and filtering as choosing.
+fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
+    const SURE: f64 = 0.75;
+    const SURE_AGAINST_COMPARING: f64 = 0.9;
+    let kind = operation.label;
+    if kind == OperationKind::Clarify || wants_others(text) {
+        return None;
+    }
+    let is_sure = match turn.acts.first()? {
+        Act::Run => true,
+        Act::Refine | Act::New | Act::Correct => operation.confidence >= SURE,
+        Act::Compare => {
+            // Tables side by side are compared or joined.
+            let is_told_apart = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
+            is_told_apart && !is_question(text) && operation.confidence >= SURE_AGAINST_COMPARING
+        }
+        _ => false,
+    };
+    is_sure.then_some(kind)
+}
+
+/// The answers that a turn names, in closed forms or as the reader finds them.
+fn answers_named(turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<String> {
+    let mut about: Vec<String> = meant.places.iter().filter_map(|place| listed.get(*place).cloned()).collect();
+    for id in named(turn, listed) {
+        if !about.contains(&id) {
+            about.push(id);
+        }
+    }
+    about
 }
 
 /// The answers that a turn names by their numbers.

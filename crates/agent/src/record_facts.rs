@@ -1,13 +1,13 @@
 //! Questions about a record, answered from its fields: nothing is inferred, and what the record does not say is said to be so.
 
 use super::Agent;
-use super::record_questions::Field;
 use super::scored::link_of;
 use crate::recommend::RecordFact;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::identifier::{Identifier, trimmed};
 use lakeward_lake::metadata::{RecordFile, RelatedWork, TableMetadata};
+use lakeward_reading::fields::Field;
 use lakeward_search::cite::{Citation, plain};
 
 /// Files, related works and values that are told one by one.
@@ -18,88 +18,85 @@ const MOST_LOOKED_UP: usize = 64;
 /// A value with the field that it is from.
 type Told = Option<(String, &'static str)>;
 
-impl Field {
-    /// What is known of it.
-    fn told(self, dataset: &Dataset, lake: &str) -> Told {
-        let nothing = TableMetadata::default();
-        let metadata = dataset.metadata().unwrap_or(&nothing);
-        let text = |text: &Option<String>, field| {
-            text.clone().filter(|text| !text.trim().is_empty()).map(|text| (text, field))
-        };
-        let fields = metadata.fields(dataset.path()).0;
-        let facets = |names: &[&'static str]| {
-            let first = names.iter().find(|name| fields.iter().any(|(field, _)| field == *name))?;
-            let said: Vec<&str> = fields.iter().filter(|(field, _)| field == first).map(|(_, value)| *value).collect();
-            Some((listed(&said), *first))
-        };
-        match self {
-            Self::Publisher => {
-                let publisher = text(&metadata.publisher, "publisher");
-                match (publisher, facets(&["institution", "institutions"])) {
-                    (Some((publisher, field)), Some((others, of))) if publisher != others => {
-                        Some((format!("{publisher}; {of}: {others}"), field))
-                    }
-                    (publisher, institution) => {
-                        publisher.or(institution).or_else(|| facets(&["survey", "surveys", "source"]))
-                    }
+/// What a dataset says in a field.
+fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
+    let nothing = TableMetadata::default();
+    let metadata = dataset.metadata().unwrap_or(&nothing);
+    let text =
+        |text: &Option<String>, field| text.clone().filter(|text| !text.trim().is_empty()).map(|text| (text, field));
+    let fields = metadata.fields(dataset.path()).0;
+    let facets = |names: &[&'static str]| {
+        let first = names.iter().find(|name| fields.iter().any(|(field, _)| field == *name))?;
+        let said: Vec<&str> = fields.iter().filter(|(field, _)| field == first).map(|(_, value)| *value).collect();
+        Some((listed(&said), *first))
+    };
+    match field {
+        Field::Publisher => {
+            let publisher = text(&metadata.publisher, "publisher");
+            match (publisher, facets(&["institution", "institutions"])) {
+                (Some((publisher, field)), Some((others, of))) if publisher != others => {
+                    Some((format!("{publisher}; {of}: {others}"), field))
+                }
+                (publisher, institution) => {
+                    publisher.or(institution).or_else(|| facets(&["survey", "surveys", "source"]))
                 }
             }
-            Self::Creators => facets(&["creator", "creators", "author", "authors", "contributor", "contributors"]),
-            Self::Licence => text(&metadata.licence, "licence"),
-            Self::Format => {
-                facets(&["format"]).or_else(|| Some((dataset.path()?.rsplit_once('.')?.1.to_uppercase(), "path")))
-            }
-            Self::Period => {
-                let told = Some(metadata.years()).filter(|(first, last)| first.is_some() || last.is_some());
-                let covered = dataset.table().and_then(|table| table.profile.time.as_ref()).map(|time| time.years());
-                let (first, last) = told.or(covered)?;
-                let year = |year: Option<i32>| year.map_or_else(|| "?".to_string(), |year| year.to_string());
-                let field = if metadata.temporal.is_some() { "temporal" } else { "years" };
-                Some((format!("{} to {}", year(first), year(last)), field))
-            }
-            Self::Places => Some(&metadata.spatial)
-                .filter(|places| !places.is_empty())
-                .map(|places| (listed(places), "spatial"))
-                .or_else(|| facets(&["geography", "geographic", "place", "places", "region", "country"])),
-            Self::Published => text(&metadata.issued, "issued"),
-            Self::Updated => {
-                let changed = text(&metadata.modified, "modified").or_else(|| text(&metadata.issued, "issued"));
-                match (changed, facets(&["frequency", "status"])) {
-                    (Some((changed, field)), Some((rhythm, _))) => Some((format!("{changed} ({rhythm})"), field)),
-                    (changed, rhythm) => changed.or(rhythm),
-                }
-            }
-            Self::Version => text(&metadata.version, "version"),
-            Self::Size => size_of(dataset, metadata),
-            Self::Files => Some(&metadata.files).filter(|files| !files.is_empty()).map(|files| {
-                let named: Vec<String> = files.iter().map(file_told).collect();
-                (format!("{}: {}", lakeward_core::text::counted(files.len() as u64, "file"), listed(&named)), "files")
-            }),
-            Self::Description => text(&metadata.description, "description"),
-            Self::Method => text(&metadata.method, "method"),
-            Self::Related => Some(&metadata.related).filter(|related| !related.is_empty()).map(|related| {
-                let named: Vec<String> = related.iter().map(work_told).collect();
-                (listed(&named), "related")
-            }),
-            Self::Citation => {
-                let others: String = metadata.identifiers.iter().map(|other| format!(", {other}")).collect();
-                Some((format!("{}{others}", plain(&Citation::of(dataset, lake))), "identifier"))
-            }
-            Self::Link => text(&metadata.source_url, "source_url").or_else(|| text(&metadata.identifier, "identifier")),
-            Self::Title => Some((dataset.title(), "title")),
-            Self::Subjects => {
-                let tags = Some(&metadata.tags).filter(|tags| !tags.is_empty()).map(|tags| (listed(tags), "tags"));
-                tags.or_else(|| facets(&["subject", "subjects", "taxonomy"]))
-            }
-            Self::Language => facets(&["language", "languages"]),
-            Self::Columns => {
-                let names: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
-                let own = Some(names).filter(|names| !names.is_empty()).map(|names| (listed(&names), "columns"));
-                own.or_else(|| facets(&["variables", "variable", "parameters", "dimensions", "dimension"]))
-            }
-            Self::Funding => facets(&["funder", "funders", "funding"]),
-            Self::Contact => facets(&["contact", "contacts", "maintainer", "contact_point", "contactPoint"]),
         }
+        Field::Creators => facets(&["creator", "creators", "author", "authors", "contributor", "contributors"]),
+        Field::Licence => text(&metadata.licence, "licence"),
+        Field::Format => {
+            facets(&["format"]).or_else(|| Some((dataset.path()?.rsplit_once('.')?.1.to_uppercase(), "path")))
+        }
+        Field::Period => {
+            let told = Some(metadata.years()).filter(|(first, last)| first.is_some() || last.is_some());
+            let covered = dataset.table().and_then(|table| table.profile.time.as_ref()).map(|time| time.years());
+            let (first, last) = told.or(covered)?;
+            let year = |year: Option<i32>| year.map_or_else(|| "?".to_string(), |year| year.to_string());
+            let field = if metadata.temporal.is_some() { "temporal" } else { "years" };
+            Some((format!("{} to {}", year(first), year(last)), field))
+        }
+        Field::Places => Some(&metadata.spatial)
+            .filter(|places| !places.is_empty())
+            .map(|places| (listed(places), "spatial"))
+            .or_else(|| facets(&["geography", "geographic", "place", "places", "region", "country"])),
+        Field::Published => text(&metadata.issued, "issued"),
+        Field::Updated => {
+            let changed = text(&metadata.modified, "modified").or_else(|| text(&metadata.issued, "issued"));
+            match (changed, facets(&["frequency", "status"])) {
+                (Some((changed, field)), Some((rhythm, _))) => Some((format!("{changed} ({rhythm})"), field)),
+                (changed, rhythm) => changed.or(rhythm),
+            }
+        }
+        Field::Version => text(&metadata.version, "version"),
+        Field::Size => size_of(dataset, metadata),
+        Field::Files => Some(&metadata.files).filter(|files| !files.is_empty()).map(|files| {
+            let named: Vec<String> = files.iter().map(file_told).collect();
+            (format!("{}: {}", lakeward_core::text::counted(files.len() as u64, "file"), listed(&named)), "files")
+        }),
+        Field::Description => text(&metadata.description, "description"),
+        Field::Method => text(&metadata.method, "method"),
+        Field::Related => Some(&metadata.related).filter(|related| !related.is_empty()).map(|related| {
+            let named: Vec<String> = related.iter().map(work_told).collect();
+            (listed(&named), "related")
+        }),
+        Field::Citation => {
+            let others: String = metadata.identifiers.iter().map(|other| format!(", {other}")).collect();
+            Some((format!("{}{others}", plain(&Citation::of(dataset, lake))), "identifier"))
+        }
+        Field::Link => text(&metadata.source_url, "source_url").or_else(|| text(&metadata.identifier, "identifier")),
+        Field::Title => Some((dataset.title(), "title")),
+        Field::Subjects => {
+            let tags = Some(&metadata.tags).filter(|tags| !tags.is_empty()).map(|tags| (listed(tags), "tags"));
+            tags.or_else(|| facets(&["subject", "subjects", "taxonomy"]))
+        }
+        Field::Language => facets(&["language", "languages"]),
+        Field::Columns => {
+            let names: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
+            let own = Some(names).filter(|names| !names.is_empty()).map(|names| (listed(&names), "columns"));
+            own.or_else(|| facets(&["variables", "variable", "parameters", "dimensions", "dimension"]))
+        }
+        Field::Funding => facets(&["funder", "funders", "funding"]),
+        Field::Contact => facets(&["contact", "contacts", "maintainer", "contact_point", "contactPoint"]),
     }
 }
 
@@ -150,7 +147,7 @@ impl Agent<'_> {
             let Some(table) = self.index.get(id)? else { continue };
             let dataset = self.index.dataset(table)?;
             for field in fields {
-                let told = field.told(&dataset, &self.index.manifest().lake);
+                let told = told(*field, &dataset, &self.index.manifest().lake);
                 let (value, source) =
                     told.map_or((None, None), |(value, source)| (Some(value), Some(source.to_string())));
                 facts.push(RecordFact {
@@ -158,7 +155,7 @@ impl Agent<'_> {
                     title: dataset.title(),
                     citation: dataset.citation().to_string(),
                     link: link_of(&dataset),
-                    about: field.name().into(),
+                    about: field.heading().into(),
                     field: source,
                     value,
                 });

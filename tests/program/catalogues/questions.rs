@@ -1,6 +1,7 @@
 //! Questions about a record in free words, answered from its fields with the field named, or that it does not say.
 
 use super::{indexed, say, write_forms};
+use lakeward_core::request::OperationKind;
 use lakeward_core::role::Role;
 
 /// A question, the respect in which it is answered, the field that says it, and a part of the value.
@@ -164,6 +165,58 @@ fn what_a_record_does_not_say_is_said_and_records_are_compared() {
 }
 
 #[test]
+fn operations_on_records_say_what_is_missing_and_where_to_get_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !write_forms(folder.path(), 48, 0) {
+        return;
+    }
+    let (lakeward, _) = indexed(&folder.path().join("own"));
+    let mut session = lakeward.new_session();
+    let first = say(&lakeward, &mut session, "soil moisture in Quebec");
+    let listed: Vec<&str> = first.tables.iter().map(|table| table.table.as_str()).collect();
+    for (text, kind, numbers) in [
+        ("Sum number 2 by province", OperationKind::Aggregate, vec![2]),
+        ("glue numbers 1, 2 and 3 underneath one another", OperationKind::Union, vec![1, 2, 3]),
+        ("from the first, drop everything before 2010", OperationKind::Filter, vec![1]),
+    ] {
+        let mut session = session.clone();
+        let answer = say(&lakeward, &mut session, text);
+        let operation = answer.operations.first().unwrap_or_else(|| panic!("{text}: {:?}", answer.notes));
+        assert_eq!((operation.kind, operation.requested), (kind, true), "{text}");
+        assert!(operation.runnable.is_none() && operation.preconditions.iter().all(|part| !part.met), "{text}");
+        assert!(operation.preconditions[0].what.ends_with("data is not in the lake"), "{:?}", operation.preconditions);
+        assert_eq!(operation.table.as_deref(), Some(listed[numbers[0] - 1]), "{text}");
+        // Nothing is searched, and of each record it is told where its data is and as what.
+        assert!(answer.tables.is_empty() && session.demands == answer.signals.demands, "{text}");
+        let links = answer.facts.iter().filter(|fact| fact.about == "link" && fact.value.is_some());
+        let records: Vec<&str> = links.map(|fact| fact.record.as_str()).collect();
+        assert_eq!(records, numbers.iter().map(|number| listed[number - 1]).collect::<Vec<_>>(), "{text}");
+        assert!(answer.facts.iter().any(|fact| fact.about == "format"), "{text}");
+    }
+    // Choosing, asking and wanting others are no operations.
+    for text in ["I'll take the third", "who published number 2?", "more like number 2", "compare 1 and 3"] {
+        let answer = say(&lakeward, &mut session.clone(), text);
+        assert!(!answer.operations.iter().any(|operation| operation.requested), "{text}: {:?}", answer.operations);
+    }
+}
+
+#[test]
+fn operations_on_tables_of_a_list_are_none_on_records() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, place) in [("rain_west", "Mayo"), ("rain_east", "Dublin")] {
+        let rows: String = (0..30).map(|day| format!("2020-01-{:02},{place},{}\n", day + 1, day * 3 % 7)).collect();
+        std::fs::write(folder.path().join(format!("{name}.csv")), format!("day,county,rain_mm\n{rows}")).expect("a file");
+    }
+    let (lakeward, _) = indexed(folder.path());
+    let mut session = lakeward.new_session();
+    assert_eq!(say(&lakeward, &mut session, "daily rain by county").tables.len(), 2);
+    let answer = say(&lakeward, &mut session, "Sum number 2 by county");
+    let is_missing = |what: &str| what.ends_with("data is not in the lake");
+    let parts = answer.operations.iter().flat_map(|operation| &operation.preconditions);
+    assert!(!parts.clone().any(|part| is_missing(&part.what)), "{:?}", answer.operations);
+}
+
+#[test]
 fn a_record_is_named_by_any_of_its_identifiers() {
     let folder = tempfile::tempdir().expect("a folder");
     if !write_forms(folder.path(), 48, 0) {
@@ -204,7 +257,7 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     // Where it is asked, a number chooses a value, which then filters.
     let mut session = lakeward.new_session();
     let vague = say(&lakeward, &mut session, "help me find monitoring data");
-    assert_eq!(vague.operations[0].kind, lakeward_core::request::OperationKind::Clarify, "{:?}", vague.operations);
+    assert_eq!(vague.operations[0].kind, OperationKind::Clarify, "{:?}", vague.operations);
     let (role, value) = (&vague.narrowings[0].role, &vague.narrowings[0].values[1].value);
     let chosen = say(&lakeward, &mut session, "2");
     assert!(!chosen.tables.is_empty() && session.accepted.is_empty(), "{:?}", chosen.notes);

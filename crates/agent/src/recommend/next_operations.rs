@@ -301,7 +301,7 @@ fn clarify(situation: &Situation<'_>) -> RankedOperation {
 }
 
 /// Up to three names, and how many more there are.
-pub(super) fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(SHOWN) {

@@ -17,10 +17,10 @@ use lakeward_core::request::{Act, Demand, Input, Label};
 const FIELDS: [(&str, &[&str]); 8] = [
     ("publisher", &["publisher", "authors", "contact", "funding"]),
     ("licence", &["licence"]),
-    ("format", &["format", "files"]),
+    ("format", &["format"]),
     ("period", &["period", "publication", "last change", "version"]),
     ("link", &["link"]),
-    ("size", &["size"]),
+    ("size", &["size", "files"]),
     ("citation", &["citation"]),
     ("description", &["description", "method", "columns", "subjects", "title", "places", "language", "related works"]),
 ];

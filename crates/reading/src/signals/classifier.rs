@@ -8,6 +8,7 @@ use lakeward_core::request::{Intention, Label, OperationKind};
 
 use super::Ranked;
 use super::features::Counts;
+use crate::logistic::softmax;
 
 /// The model in the binary, made by `lakeward train signals`.
 pub static BUILTIN: &[u8] = include_bytes!("model.bin");
@@ -118,14 +119,6 @@ impl SignalModel {
         let (operations, intentions) = logits.split_at(OperationKind::ALL.len());
         (ranked(&softmax(operations, self.temperatures[0])), ranked(&softmax(intentions, self.temperatures[1])))
     }
-}
-
-/// Probabilities of logits: exp(l/T) over their sum.
-pub fn softmax(logits: &[f32], temperature: f32) -> Vec<f64> {
-    let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f64> = logits.iter().map(|logit| f64::from((logit - greatest) / temperature).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.into_iter().map(|power| power / sum).collect()
 }
 
 fn ranked<L: Label>(probabilities: &[f64]) -> Ranked<L> {

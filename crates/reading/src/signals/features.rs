@@ -29,15 +29,8 @@ pub struct Counts {
 impl Counts {
     /// Counts what stands in `text`.
     pub fn of(text: &str) -> Self {
-        let text: String = text.chars().take(MOST_CHARS).flat_map(char::to_lowercase).collect();
-        let tokens = tokens(&text.replace('\u{2019}', "'"));
-        let mut counts = Counts::default();
-        for token in &tokens {
-            *counts.words.entry(place(1, token)).or_default() += 1.0;
-        }
-        for pair in tokens.windows(2) {
-            *counts.words.entry(place(2, &pair.join(" "))).or_default() += 1.0;
-        }
+        let tokens = tokens_of(text);
+        let mut counts = Counts { words: word_counts(&tokens), ..Counts::default() };
         for token in &tokens {
             let letters: Vec<char> = [' '].into_iter().chain(token.chars()).chain([' ']).collect();
             for length in [3, 4] {
@@ -48,6 +41,11 @@ impl Counts {
         }
         counts.cues = cue_features(&tokens);
         counts
+    }
+
+    /// Counts only words and pairs of words.
+    pub fn of_words(text: &str) -> Self {
+        Counts { words: word_counts(&tokens_of(text)), ..Counts::default() }
     }
 
     /// The places of words and letters that occur, each once.
@@ -69,6 +67,23 @@ impl Counts {
         }
         vector
     }
+}
+
+fn tokens_of(text: &str) -> Vec<String> {
+    let text: String = text.chars().take(MOST_CHARS).flat_map(char::to_lowercase).collect();
+    tokens(&text.replace('\u{2019}', "'"))
+}
+
+/// Words and pairs of words, by place.
+fn word_counts(tokens: &[String]) -> BTreeMap<u32, f32> {
+    let mut counts = BTreeMap::new();
+    for token in tokens {
+        *counts.entry(place(1, token)).or_default() += 1.0;
+    }
+    for pair in tokens.windows(2) {
+        *counts.entry(place(2, &pair.join(" "))).or_default() += 1.0;
+    }
+    counts
 }
 
 fn cue_features(tokens: &[String]) -> Vec<(u32, f32)> {

@@ -1,8 +1,7 @@
 //! Training the signal model on labelled requests, and how well it does on requests it was not trained on.
 //!
-//! Multinomial logistic regression with an L2 penalty, by full-batch Adam from zero: no randomness, so the same requests give
-//! the same model. Ten folds by a hash of the request's id give the held-out figures and the temperature (Guo et al., ICML
-//! 2017) that makes confidences honest.
+//! Logistic regression ([`crate::logistic`]). Ten folds by a hash of the request's id give the held-out figures and the temperature that makes
+//! confidences honest.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +10,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::classifier::{LABELS, SignalModel, softmax};
+use super::classifier::{LABELS, SignalModel};
 use super::features::{Counts, is_cue};
+use crate::logistic::{calibration_error, descend, likeliest, softmax, temperature};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Intention, Label, OperationKind};
 
 const FOLDS: u64 = 10;
 /// Words and letters of fewer requests are left out.
 const LEAST_REQUESTS: u32 = 2;
-/// Strength of the penalty: 1 / (C · requests), C = 10, chosen by cross-validation.
+/// C of the penalty, chosen by cross-validation.
 const INVERSE_PENALTY: f32 = 10.0;
-const STEPS: i32 = 300;
-const RATE: f32 = 0.1;
-/// Bins of equal mass for the calibration error.
-const BINS: usize = 10;
 
 /// A labelled request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -147,52 +143,17 @@ fn fit(requests: &[LabelledRequest], counts: &[Counts], inside: &[usize]) -> Sig
             vector.iter().filter_map(|(place, value)| Some((places.binary_search(place).ok()?, *value))).collect()
         })
         .collect();
-    let truths: Vec<[usize; 2]> = inside
-        .iter()
-        .map(|at| [requests[*at].operation.place(), OperationKind::ALL.len() + requests[*at].intention.place()])
-        .collect();
-    let weights = descend(&rows, &truths, places.len());
+    let operations = OperationKind::ALL.len();
+    let truths = inside.iter().map(|at| {
+        let mut truth = [0.0; LABELS];
+        truth[requests[*at].operation.place()] = 1.0;
+        truth[operations + requests[*at].intention.place()] = 1.0;
+        truth
+    });
+    let groups = [0..operations, operations..LABELS];
+    let weights = descend(&rows, &truths.collect::<Vec<_>>(), &groups, places.len(), INVERSE_PENALTY);
     let idf = places.iter().map(|place| if is_cue(*place) { 1.0 } else { idf.get(place).copied().unwrap_or(1.0) });
     SignalModel { idf: idf.collect(), places, weights, temperatures: [1.0; 2] }
-}
-
-/// Minimises mean cross-entropy of both labels plus the penalty.
-fn descend(rows: &[Vec<(usize, f32)>], truths: &[[usize; 2]], features: usize) -> Vec<[f32; LABELS]> {
-    const MOMENTS: [f32; 2] = [0.9, 0.999];
-    let operations = OperationKind::ALL.len();
-    let penalty = 1.0 / (INVERSE_PENALTY * rows.len() as f32);
-    let mut weights = vec![[0.0f32; LABELS]; features];
-    let (mut first, mut second) = (weights.clone(), weights.clone());
-    let mut gradient = weights.clone();
-    for step in 1..=STEPS {
-        for (slope, weight) in gradient.iter_mut().zip(&weights) {
-            slope.iter_mut().zip(weight).for_each(|(slope, weight)| *slope = penalty * weight);
-        }
-        for (row, truth) in rows.iter().zip(truths) {
-            let mut logits = [0.0; LABELS];
-            for (place, value) in row {
-                logits.iter_mut().zip(&weights[*place]).for_each(|(logit, weight)| *logit += weight * value);
-            }
-            let mut error = [0.0f32; LABELS];
-            let (left, right) = logits.split_at(operations);
-            for (at, probability) in softmax(left, 1.0).into_iter().chain(softmax(right, 1.0)).enumerate() {
-                error[at] = (probability as f32 - f32::from(u8::from(truth.contains(&at)))) / rows.len() as f32;
-            }
-            for (place, value) in row {
-                gradient[*place].iter_mut().zip(&error).for_each(|(slope, error)| *slope += error * value);
-            }
-        }
-        let rate = RATE * (1.0 - MOMENTS[1].powi(step)).sqrt() / (1.0 - MOMENTS[0].powi(step));
-        for at in 0..features {
-            for label in 0..LABELS {
-                let slope = gradient[at][label];
-                first[at][label] = MOMENTS[0] * first[at][label] + (1.0 - MOMENTS[0]) * slope;
-                second[at][label] = MOMENTS[1] * second[at][label] + (1.0 - MOMENTS[1]) * slope * slope;
-                weights[at][label] -= rate * first[at][label] / (second[at][label].sqrt() + 1e-8);
-            }
-        }
-    }
-    weights
 }
 
 /// The temperature of least cross-entropy on held-out requests, and the figures with it.
@@ -201,19 +162,17 @@ fn measure<L: Label>(
     labels: std::ops::Range<usize>,
     truth: impl Fn(usize) -> usize,
 ) -> (f32, HeldOut) {
-    let loss = |temperature: f32| -> f64 {
-        held_out
+    let temperature = temperature(|temperature| {
+        let losses = held_out
             .iter()
-            .map(|(at, logits)| -softmax(&logits[labels.clone()], temperature)[truth(*at)].max(1e-12).ln())
-            .sum()
-    };
-    let candidates = (-20..=20).map(|power| 1.1f32.powi(power));
-    let temperature = candidates.min_by(|a, b| loss(*a).total_cmp(&loss(*b))).unwrap_or(1.0);
+            .map(|(at, logits)| -softmax(&logits[labels.clone()], temperature)[truth(*at)].max(1e-12).ln());
+        losses.sum()
+    });
     let mut confusion = vec![vec![0u32; L::ALL.len()]; L::ALL.len()];
     let mut told: Vec<(f64, bool)> = Vec::with_capacity(held_out.len());
     for (at, logits) in held_out {
         let probabilities = softmax(&logits[labels.clone()], temperature);
-        let best = (0..probabilities.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b])).unwrap_or(0);
+        let best = likeliest(&probabilities);
         confusion[truth(*at)][best] += 1;
         told.push((probabilities[best], best == truth(*at)));
     }
@@ -237,18 +196,6 @@ fn macro_f1(confusion: &[Vec<u32>]) -> f64 {
     scores.sum::<f64>() / confusion.len() as f64
 }
 
-/// Mean over bins of equal mass of |confidence − share right|, weighed by the bins' sizes.
-fn calibration_error(mut told: Vec<(f64, bool)>) -> f64 {
-    told.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let bins = (0..BINS).map(|bin| &told[told.len() * bin / BINS..told.len() * (bin + 1) / BINS]);
-    let gaps = bins.map(|bin| {
-        let confidence: f64 = bin.iter().map(|(confidence, _)| confidence).sum();
-        let right = bin.iter().filter(|(_, right)| *right).count() as f64;
-        (confidence - right).abs()
-    });
-    gaps.sum::<f64>() / told.len().max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,10 +206,6 @@ mod tests {
         let f1 = macro_f1(&[vec![3, 1], vec![1, 5]]);
         assert!((f1 - (0.75 + 10.0 / 12.0) / 2.0).abs() < 1e-12);
         assert_eq!(macro_f1(&[vec![0, 2], vec![0, 0]]), 0.0);
-        let honest: Vec<(f64, bool)> = (0..1000).map(|at| (0.7, at % 10 < 7)).collect();
-        assert!(calibration_error(honest) < 0.01);
-        let boastful: Vec<(f64, bool)> = (0..1000).map(|at| (0.9, at % 2 == 0)).collect();
-        assert!((calibration_error(boastful) - 0.4).abs() < 0.01);
     }
 
     #[test]
