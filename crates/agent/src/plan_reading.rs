@@ -182,10 +182,11 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        // A table that is wanted by nothing but its year is an edition of the one at hand.
+        // A table that is wanted by nothing but its year is an edition of the one at hand: "the same for 2022".
         let is_year = |wish: &TableWish| {
-            let is_said = years(&wish.words, LIKELY).next().is_some() || wish.words.is_empty();
-            wish.id.is_none() && wish.wanted.is_empty() && is_said
+            let mut said = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word));
+            let says_year = |word: &String| word == "same" || years(word, LIKELY).next().is_some();
+            wish.id.is_none() && wish.wanted.is_empty() && said.all(|word| says_year(&word))
         };
         let may_be_years = read.assembly.tables.iter().all(is_year);
         let other_years = if may_be_years { self.in_other_years(text, &base)? } else { None };

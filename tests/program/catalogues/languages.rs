@@ -13,7 +13,7 @@ fn what_is_said_in_another_language_finds_english_records_and_it_is_said_how() {
     let (lakeward, _) = indexed(&folder.path().join("own"));
     for (text, title, word) in [
         ("Bodenfeuchte in Bayern", "Soil moisture in Bavaria", "German: `Bodenfeuchte` soil moisture"),
-        ("humidité du sol au Québec", "Soil moisture in Quebec", "French: `humidité` humidity"),
+        ("humidité du sol au Québec", "Soil moisture in Quebec", "French: `humidité du sol` soil moisture"),
         ("aves en Noruega", "Bird ringing recoveries in Norway", "Spanish: `aves` bird"),
         ("冰岛的地震", "Seismic tremor in Iceland", "Chinese: `冰岛` Iceland, `地震` earthquake"),
     ] {
