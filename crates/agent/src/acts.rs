@@ -94,7 +94,7 @@ impl Agent<'_> {
         let turn = &reading.turn;
         let asked = &reading.signals.operation;
         let Some(kind) = operation_asked(&reading.request.text, turn, asked) else { return Ok(None) };
-        if turn.of(Role::Answer).next().is_none() {
+        if !meant.numbered && turn.of(Role::Answer).next().is_none() {
             return Ok(None);
         }
         let about = answers_named(turn, meant, listed);
@@ -116,7 +116,10 @@ impl Agent<'_> {
         };
         let facts = self.facts(&[Field::Link, Field::Format], &about)?;
         let notes = facts.iter().map(RecordFact::line).collect();
-        let answer = Recommendation { operations: vec![operation], facts, notes, ..self.empty_answer(reading) };
+        let mut answer = Recommendation { operations: vec![operation], facts, notes, ..self.empty_answer(reading) };
+        // What is done with an answer is no wish for others.
+        answer.signals.demands.clone_from(&session.demands);
+        answer.signals.gone.clear();
         self.given(session, reading, answer).map(Some)
     }
 

@@ -52,14 +52,14 @@ const OVERVIEW: [Field; 11] = [
     Field::Method,
 ];
 
-/// A field is told where a question asks for it with at least this probability; twice as many fields of the labelled questions are then told as
-/// where only the likeliest is.
+/// A field is told where a question asks for it with at least this probability: of questions by writers left out the right one is then told in .925,
+/// beside .898 where only the likeliest is, and several are told of a fifth of them (labels/README.md).
 const LIKELY: f64 = 0.2;
 /// From this probability a question is taken to ask for a field.
 const ASKED: f64 = 0.5;
 /// Words of one answer that was shown, and of several.
 const ONE: [&str; 8] = ["one", "record", "dataset", "set", "result", "entry", "hit", "answer"];
-/// What records do with places and years.
+/// What a record does with places and years.
 const COVERS: [&str; 5] = ["cover", "covers", "covered", "include", "includes"];
 /// Words of a question that is no more than the name of a field.
 const FEW: usize = 2;
@@ -122,6 +122,8 @@ pub(super) fn wants_others(text: &str) -> bool {
 pub(super) struct Meant {
     /// Their places in the list, from 0, in the order of the text.
     pub(super) places: Vec<usize>,
+    /// Whether one of them is named by its own number, not by counting (`the first three`).
+    pub(super) numbered: bool,
     /// Whether it speaks of one of them without saying which …
     pub(super) one: bool,
     /// … or of several …
@@ -133,7 +135,7 @@ pub(super) struct Meant {
 impl Meant {
     /// What `text` says in closed forms of `listed` answers.
     pub(super) fn by(text: &str, listed: usize) -> Self {
-        let words: Vec<String> = lower_words(text).collect();
+        let words: Vec<String> = lower_words(&text.replace('#', " number ")).collect();
         let word = |place: usize| words.get(place).map(String::as_str);
         let number = |place: usize| {
             let said = number_said(word(place)?).filter(|said| said.value.fract() == 0.0)?;
@@ -162,10 +164,12 @@ impl Meant {
                 }
                 ("number" | "no" | "nr" | "record" | "dataset" | "result", _, Some(count)) => {
                     meant.places.push(count - 1);
+                    meant.numbered = true;
                     place += 1;
                 }
                 (said, Some((value, ordinal)), _) if is_ordinal(said, ordinal) && stands_alone(place + 1) => {
                     meant.places.push(value - 1);
+                    meant.numbered = true;
                 }
                 (said, ..) if SINGULAR.contains(&said) => meant.one = true,
                 (said, ..) if PLURAL.contains(&said) => meant.several = true,
@@ -256,6 +260,8 @@ mod tests {
         assert_eq!(places("the licence of number 2 and of the 3rd"), [1, 2]);
         assert_eq!(places("prices in the first quarter of the second year"), Vec::<usize>::new());
         assert_eq!(places("the ninth"), Vec::<usize>::new());
+        assert_eq!(places("sort #3 by year"), [2]);
+        assert!(Meant::by("sort #3 by year", 4).numbered && !Meant::by("the first three", 4).numbered);
         assert!(Meant::by("which of these is open?", 3).several && Meant::by("who made it?", 3).one);
     }
 

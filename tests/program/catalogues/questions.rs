@@ -179,15 +179,15 @@ fn operations_on_records_say_what_is_missing_and_where_to_get_it() {
         ("glue numbers 1, 2 and 3 underneath one another", OperationKind::Union, vec![1, 2, 3]),
         ("from the first, drop everything before 2010", OperationKind::Filter, vec![1]),
     ] {
-        let mut session = session.clone();
-        let answer = say(&lakeward, &mut session, text);
+        let mut after = session.clone();
+        let answer = say(&lakeward, &mut after, text);
         let operation = answer.operations.first().unwrap_or_else(|| panic!("{text}: {:?}", answer.notes));
         assert_eq!((operation.kind, operation.requested), (kind, true), "{text}");
         assert!(operation.runnable.is_none() && operation.preconditions.iter().all(|part| !part.met), "{text}");
         assert!(operation.preconditions[0].what.ends_with("data is not in the lake"), "{:?}", operation.preconditions);
         assert_eq!(operation.table.as_deref(), Some(listed[numbers[0] - 1]), "{text}");
         // Nothing is searched, and of each record it is told where its data is and as what.
-        assert!(answer.tables.is_empty() && session.demands == answer.signals.demands, "{text}");
+        assert!(answer.tables.is_empty() && after.demands == session.demands, "{text}: {:?}", after.demands);
         let links = answer.facts.iter().filter(|fact| fact.about == "link" && fact.value.is_some());
         let records: Vec<&str> = links.map(|fact| fact.record.as_str()).collect();
         assert_eq!(records, numbers.iter().map(|number| listed[number - 1]).collect::<Vec<_>>(), "{text}");
@@ -205,7 +205,8 @@ fn operations_on_tables_of_a_list_are_none_on_records() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, place) in [("rain_west", "Mayo"), ("rain_east", "Dublin")] {
         let rows: String = (0..30).map(|day| format!("2020-01-{:02},{place},{}\n", day + 1, day * 3 % 7)).collect();
-        std::fs::write(folder.path().join(format!("{name}.csv")), format!("day,county,rain_mm\n{rows}")).expect("a file");
+        std::fs::write(folder.path().join(format!("{name}.csv")), format!("day,county,rain_mm\n{rows}"))
+            .expect("a file");
     }
     let (lakeward, _) = indexed(folder.path());
     let mut session = lakeward.new_session();

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use lakeward_models::embed::{EmbedderExt, SentenceModel};
 use serde::{Deserialize, Serialize};
 
-use crate::logistic::softmax;
+use crate::logistic::{likeliest, softmax};
 use classifier::FieldModel;
 
 /// Defines the fields, each with its name in answers, so that every field is written once.
@@ -116,10 +116,11 @@ impl Likelihoods {
         self.0[..none].iter().map(|likelihood| likelihood / sum).collect()
     }
 
-    /// The fields at least as likely as `least`, likeliest first, if it asks for what a record says.
+    /// The fields at least as likely as `least`, likeliest first, if it asks for what a record says; none where it rather asks for all.
     pub fn fields(&self, least: f64) -> Vec<Field> {
-        let mut likely: Vec<(Field, f64)> = Field::ALL.iter().copied().zip(self.if_asked()).collect();
-        likely.retain(|(_, likelihood)| *likelihood >= least);
+        let likelihoods = self.if_asked();
+        let mut likely: Vec<(Field, f64)> = Field::ALL.iter().copied().zip(likelihoods.iter().copied()).collect();
+        likely.retain(|(_, likelihood)| *likelihood >= least && likeliest(&likelihoods) < Field::ALL.len());
         likely.sort_by(|a, b| b.1.total_cmp(&a.1));
         likely.into_iter().map(|(field, _)| field).collect()
     }
