@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Agent;
 use super::plan_reading::stems;
+use super::tables::is_any_held;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{
     Comparison, Condition, Expression, Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Value,
 };
 use lakeward_core::request::Input;
-use lakeward_core::text::{NameParts, is_function_word, name_words};
+use lakeward_core::text::{NameParts, bare, is_function_word, name_words};
 use lakeward_index::TableRef;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;
@@ -37,8 +38,9 @@ const KNOWS: f64 = 0.9;
 /// Share of the rows of a list that have a code of their own, and of meanings that one code has.
 const UNIQUE: f64 = 0.999;
 const ONE_CODE: f64 = 0.9;
-/// Tables that are looked into for one column.
-const LOOKED_INTO: usize = 8;
+/// Tables of each form that are looked into for one column, and that a list is tried for.
+const LOOKED_INTO: usize = 2;
+const TRIED: usize = 16;
 /// How alike names are that are called so, in 0..=1, and how alike words are that speak of a column.
 const ALIKE: f64 = 0.5;
 const CALLED: f64 = 0.6;
@@ -116,6 +118,7 @@ impl Agent<'_> {
             if may_have
                 && has_codes(column)
                 && let Some(list) = self.code_list(session, (table, column), &mut opened)?
+                && !says_itself(table, &list)
             {
                 lists.push((column.profile.name.clone(), list));
             }
@@ -176,7 +179,7 @@ impl Agent<'_> {
         };
         let mut best: Option<(f64, Join)> = None;
         for (column, list) in self.lists_of(session, plan)? {
-            let stem = list.table.rsplit('/').next().unwrap_or(&list.table);
+            let stem = last_part(&list.table);
             let part = list.part.as_ref().map_or(stem, |(_, name)| name);
             let english = language.and_then(|language| language.name_in_english(&column)).unwrap_or_default();
             let score = [column.as_str(), &english, part].map(called).into_iter().fold(0.0, f64::max);
@@ -202,22 +205,32 @@ impl Agent<'_> {
         for &list in tables {
             let dataset = self.index.dataset(list)?;
             let Some(entry) = dataset.table().filter(|entry| is_small(entry)) else { continue };
+            let profiles = &entry.profile.columns;
+            let codes: Vec<usize> = (0..profiles.len()).filter(|code| form_of(profiles, *code).is_some()).collect();
+            if codes.is_empty() || !self.says_value(list, text)? {
+                continue;
+            }
             let Some(read) = self.small_table(session, list).unwrap_or_default() else { continue };
             let says = read.rows.iter().filter(|row| row.iter().any(|cell| is_said(cell)));
-            let names: BTreeSet<&str> = says.flatten().map(String::as_str).collect();
-            let stem = read.id.rsplit('/').next().unwrap_or(&read.id);
-            let headers = entry.profile.columns.iter().map(|column| column.name.as_str());
-            let names: Vec<NameParts> = names.into_iter().chain([stem]).chain(headers).map(NameParts::of).collect();
+            let parts = |row: &'_ Vec<String>| -> Vec<String> {
+                row.iter().zip(profiles).filter(|(_, profile)| is_part(profile)).map(|(cell, _)| cell.clone()).collect()
+            };
+            let mut names: BTreeSet<String> = says.flat_map(parts).collect();
+            names.extend(codes.iter().map(|code| profiles[*code].name.clone()));
+            names.insert(last_part(&read.id).to_string());
+            let mut tried = 0;
             for table in self.index.tables().filter(|table| *table != list) {
                 let segment = self.index.segment(table.segment)?;
                 let mut is_called = false;
                 for column in segment.catalog.columns(table.table)? {
                     let own = NameParts::of(segment.columns.name(segment.columns.record(column)?)?);
-                    is_called |= names.iter().any(|name| own.likeness(name).max(own.short_form(name)) >= ALIKE);
+                    is_called |=
+                        names.iter().any(|name| alike(&own, name).max(longest_word_alike(&own, name)) >= ALIKE);
                 }
-                if !is_called || found.contains(&table) {
+                if !is_called || found.contains(&table) || tried == TRIED {
                     continue;
                 }
+                tried += 1;
                 let lists = self.code_lists_of(session, self.index.id(table)?)?;
                 let explains = |list: &CodeList| {
                     list.table == read.id && list.meanings.iter().any(|(meaning, _)| is_said(meaning))
@@ -228,6 +241,25 @@ impl Agent<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Whether a cell of a table is a run of words of a text, by the index.
+    fn says_value(&self, table: TableRef, text: &str) -> Result<bool> {
+        const LONGEST: usize = 3;
+        let words: Vec<&str> = text.split_whitespace().map(bare).collect();
+        let mut normaliser = Normaliser::new(Writing::typed());
+        let runs = (1..=LONGEST).flat_map(|length| words.windows(length));
+        let runs =
+            runs.map(|run| run.join(" ")).filter(|run| !run.is_empty() && !is_function_word(&run.to_lowercase()));
+        let hashes: Vec<u64> = runs.map(|run| normaliser.value(&run).hash).collect();
+        let id = self.index.id(table)?;
+        let columns = self.index.segment(table.segment)?.catalog.columns(table.table)?.count();
+        for place in 0..columns {
+            if is_any_held(self.index, id, place, &hashes)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn lock_code_lists(&self) -> std::sync::MutexGuard<'_, HashMap<String, Listed>> {
@@ -241,29 +273,43 @@ impl Agent<'_> {
         opened: &mut HashMap<TableRef, Option<SmallTable>>,
     ) -> Result<Option<CodeList>> {
         let wanted = column.values.hashes.len() as f64;
-        let mut found: Vec<(u64, TableRef, u32)> = Vec::new();
+        let mut likely: Vec<(f64, TableRef, usize)> = Vec::new();
+        let mut in_parts: Vec<(u64, TableRef, usize)> = Vec::new();
         for (place, overlap) in join::closest_columns(self.index, column)? {
+            let share = overlap.shared as f64 / wanted;
             let segment = self.index.segment(place.segment)?;
             let table = TableRef { segment: place.segment, table: segment.columns.record(place.column)?.table };
-            if (overlap.shared as f64) < KNOWS * wanted || own.origin == Some(table) {
+            if share < KNOWS || own.origin == Some(table) {
                 continue;
             }
             let dataset = self.index.dataset(table)?;
-            let Some(entry) = dataset.table() else { continue };
-            if is_small(entry) {
-                let first = segment.catalog.columns(table.table)?.next().unwrap_or_default();
-                found.push((rows_of(entry), table, place.column - first));
+            let Some(entry) = dataset.table().filter(|entry| is_small(entry)) else { continue };
+            let first = segment.catalog.columns(table.table)?.next().unwrap_or_default();
+            let code = (place.column - first) as usize;
+            let rows = rows_of(entry);
+            match form_of(&entry.profile.columns, code) {
+                Some(Form::Whole) => {
+                    let used = overlap.shared as f64 / rows as f64;
+                    let called = called(column, entry, code);
+                    if may_explain(column, called, (used, rows as usize)) {
+                        likely.push((called + share + 0.5 * used, table, code));
+                    }
+                }
+                Some(Form::Parts) => in_parts.push((rows, table, code)),
+                None => {}
             }
         }
-        // The smallest table that has all codes says most about each.
-        found.sort_unstable();
+        likely.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        in_parts.sort_unstable();
+        let likely = likely.into_iter().take(LOOKED_INTO).map(|(_, table, code)| (table, code));
+        let in_parts = in_parts.into_iter().take(LOOKED_INTO).map(|(_, table, code)| (table, code));
         let mut best: Option<Fitting> = None;
-        for (_, table, code) in found.into_iter().take(LOOKED_INTO) {
+        for (table, code) in likely.chain(in_parts) {
             let read = opened.entry(table).or_insert_with(|| self.small_table(session, table).unwrap_or_default());
             let Some(read) = read else { continue };
             let dataset = self.index.dataset(table)?;
             let Some(entry) = dataset.table() else { continue };
-            for next in fitting(column, read, &entry.profile.columns, code as usize) {
+            for next in fitting(column, read, entry, code) {
                 if best.as_ref().is_none_or(|best| next.score > best.score) {
                     best = Some(next);
                 }
@@ -308,29 +354,81 @@ fn has_codes(column: &QueryColumn) -> bool {
     is_coded && distinct >= 2
 }
 
+/// Whether another column of a table has most of what a list says, as a country's name beside its code.
+fn says_itself(table: &QueryTable, list: &CodeList) -> bool {
+    /// Meanings that are looked for.
+    const MOST: usize = 50;
+    let mut normaliser = Normaliser::new(Writing::typed());
+    let meanings = list.meanings.iter().take(MOST);
+    let meanings: Vec<u64> = meanings.map(|(meaning, _)| normaliser.value(meaning).hash).collect();
+    let has_most = |column: &QueryColumn| {
+        let has = |meaning: &&u64| column.values.hashes.binary_search(meaning).is_ok();
+        2 * meanings.iter().filter(has).count() >= meanings.len()
+    };
+    table.columns.iter().any(has_most)
+}
+
+/// How a table may have codes in a column: one list, or several that another column tells apart.
+enum Form {
+    Whole,
+    Parts,
+}
+
+/// The form of a table that has codes in column `code` and says what they mean; none where no column can.
+fn form_of(profiles: &[ColumnProfile], code: usize) -> Option<Form> {
+    let is_key = profiles.get(code)?.uniqueness >= UNIQUE;
+    let others = || profiles.iter().enumerate().filter(|(place, _)| *place != code).map(|(_, profile)| profile);
+    let texts = || others().filter(|profile| profile.logical == LogicalType::Text);
+    match is_key {
+        true => texts().any(|profile| profile.uniqueness >= ONE_CODE).then_some(Form::Whole),
+        false => (texts().count() > 1 && texts().any(is_part)).then_some(Form::Parts),
+    }
+}
+
+/// Whether a column may tell lists of codes apart.
+fn is_part(profile: &ColumnProfile) -> bool {
+    profile.logical == LogicalType::Text && profile.uniqueness <= 0.5
+}
+
+/// How much a column is called like the codes of a table, or the table.
+fn called(column: &QueryColumn, entry: &TableEntry, code: usize) -> f64 {
+    let own = NameParts::of(&column.profile.name);
+    let code = entry.profile.columns.get(code).map_or("", |profile| profile.name.as_str());
+    alike(&own, code).max(alike(&own, last_part(entry.id.as_str())))
+}
+
+fn last_part(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+fn alike(own: &NameParts, name: &str) -> f64 {
+    let name = NameParts::of(name);
+    own.likeness(&name).max(own.short_form(&name))
+}
+
+/// Whether a list of so many codes, of which this share is used, explains a column that is so much called like it.
+fn may_explain(column: &QueryColumn, called: f64, (used, codes): (f64, usize)) -> bool {
+    called >= ALIKE || (used >= USED && by_chance(column, codes) <= BY_CHANCE)
+}
+
 /// The lists of a table, by its column `code`, that may explain a column.
-fn fitting(column: &QueryColumn, table: &SmallTable, profiles: &[ColumnProfile], code: usize) -> Vec<Fitting> {
+fn fitting(column: &QueryColumn, table: &SmallTable, entry: &TableEntry, code: usize) -> Vec<Fitting> {
+    let profiles = &entry.profile.columns;
     let Some(code_profile) = profiles.get(code) else { return Vec::new() };
     let own = NameParts::of(&column.profile.name);
-    let stem = table.id.rsplit('/').next().unwrap_or(&table.id);
-    let alike = |name: &str| {
-        let name = NameParts::of(name);
-        own.likeness(&name).max(own.short_form(&name))
-    };
-    let called = alike(&code_profile.name).max(alike(stem));
+    let called = called(column, entry, code);
     let all: Vec<usize> = (0..table.rows.len()).collect();
-    let is_key = code_profile.uniqueness >= UNIQUE;
-    let parts: Vec<(Option<(String, String)>, Vec<usize>)> = match is_key {
-        true => vec![(None, all)],
-        false => parts_of(table, profiles, code),
+    let parts: Vec<(Option<(String, String)>, Vec<usize>)> = match form_of(profiles, code) {
+        Some(Form::Whole) => vec![(None, all)],
+        Some(Form::Parts) => parts_of(table, profiles, code),
+        None => Vec::new(),
     };
     let mut found = Vec::new();
     for (part, rows) in parts {
-        let called =
-            part.as_ref().map_or(called, |(_, name)| called.max(alike(name)).max(longest_word_alike(&own, name)));
+        let of_part = part.as_ref().map_or(0.0, |(_, name)| alike(&own, name).max(longest_word_alike(&own, name)));
+        let called = called.max(of_part);
         let Some((share, used)) = coverage(column, table, &rows, code) else { continue };
-        let is_called = called >= ALIKE;
-        if share < KNOWS || !(is_called || (used >= USED && by_chance(column, rows.len()) <= BY_CHANCE)) {
+        if share < KNOWS || !may_explain(column, called, (used, rows.len())) {
             continue;
         }
         if let Some((meaning, meanings)) = meanings_of(column, table, profiles, &rows, (code, part.as_ref())) {
@@ -356,7 +454,7 @@ fn parts_of(
 ) -> Vec<(Option<(String, String)>, Vec<usize>)> {
     let mut best: Option<(usize, BTreeMap<&str, Vec<usize>>)> = None;
     for (place, profile) in profiles.iter().enumerate().filter(|(place, _)| *place != code) {
-        if profile.logical != LogicalType::Text || profile.uniqueness > 0.5 {
+        if !is_part(profile) {
             continue;
         }
         let mut lists: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

@@ -63,11 +63,12 @@ pub struct Translated {
     pub unknown: Vec<String>,
 }
 
-/// The words of one language: folded, as said and as stems, several joined with a space.
-#[derive(Default)]
+/// The words of one language, folded, several joined with a space.
 struct Lexicon {
+    language: Language,
     said: HashMap<String, Entry>,
-    stems: HashMap<String, Entry>,
+    /// The same by their stems, built when a word is not known as it is said.
+    stems: OnceLock<HashMap<String, Entry>>,
     longest: usize,
     /// The single words, in order, with their English.
     sorted: OnceLock<Vec<(String, &'static str)>>,
@@ -153,59 +154,92 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
+/// The words of a text, each as `of` puts it, with a space between, and how many they are; none where there is none.
+fn joined(text: &str, of: impl Fn(&str) -> String) -> Option<(String, usize)> {
+    let parts = words(text);
+    let joined = parts.iter().map(|part| of(&text[part.clone()])).collect::<Vec<_>>().join(" ");
+    (!parts.is_empty()).then_some((joined, parts.len()))
+}
+
 fn is_han(letter: char) -> bool {
     matches!(letter, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}')
+}
+
+/// What the lists say of each English word: it, and what it is in the languages, in their order.
+fn entries() -> impl Iterator<Item = (Entry, std::str::Split<'static, char>)> {
+    let lines = WORDS.lines().chain(COUNTRIES.lines()).filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let mut columns = line.split('\t');
+        let first = columns.next().unwrap_or_default();
+        (Entry { english: first.trim_start_matches('='), is_grammar: first.starts_with('=') }, columns)
+    })
 }
 
 impl Lexicons {
     fn builtin() -> &'static Self {
         static READ: OnceLock<Lexicons> = OnceLock::new();
         READ.get_or_init(|| {
-            let stemmer = Stemmer::new(Algorithm::English);
-            let mut english: HashSet<String> = ENGLISH.split_whitespace().map(str::to_string).collect();
-            let mut of: Vec<(Language, Lexicon, Option<Stemmer>)> =
-                Language::ALL.map(|language| (language, Lexicon::default(), language.stemmer())).into();
-            for line in WORDS.lines().chain(COUNTRIES.lines()).filter(|line| !line.starts_with('#')) {
-                let mut columns = line.split('\t');
-                let first = columns.next().unwrap_or_default();
-                let entry = Entry { english: first.trim_start_matches('='), is_grammar: first.starts_with('=') };
-                if !entry.is_grammar {
-                    english.extend(words(entry.english).into_iter().map(|word| stem(&stemmer, &entry.english[word])));
-                }
-                for (column, (_, lexicon, stemmer)) in columns.zip(&mut of) {
-                    column.split(',').for_each(|said| lexicon.add(said, entry, stemmer.as_ref()));
-                }
-            }
-            let of: Vec<(Language, Lexicon)> =
-                of.into_iter().map(|(language, lexicon, _)| (language, lexicon)).collect();
-            Self { of, english }
+            // Side by side: a first answer waits for it.
+            std::thread::scope(|scope| {
+                let of = Language::ALL.map(|language| scope.spawn(move || (language, Lexicon::of(language))));
+                let english = Self::english();
+                let joined = of.map(|lexicon| lexicon.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                let of = joined.into();
+                Self { of, english }
+            })
         })
+    }
+
+    fn english() -> HashSet<String> {
+        let stemmer = Stemmer::new(Algorithm::English);
+        let own = ENGLISH.split_whitespace().map(str::to_string);
+        let of_lists = entries().filter(|(entry, _)| !entry.is_grammar).flat_map(|(entry, _)| {
+            words(entry.english).into_iter().map(|word| stem(&stemmer, &entry.english[word])).collect::<Vec<_>>()
+        });
+        own.chain(of_lists).collect()
     }
 }
 
 impl Lexicon {
-    fn add(&mut self, said: &str, entry: Entry, stemmer: Option<&Stemmer>) {
-        let parts = words(said);
-        let Some(stemmer) = stemmer else {
-            if !said.is_empty() {
-                self.longest = self.longest.max(said.chars().count());
-                self.said.entry(said.to_string()).or_insert(entry);
+    fn of(language: Language) -> Self {
+        let (said, stems) = (HashMap::new(), OnceLock::new());
+        let mut lexicon = Self { language, said, stems, longest: 0, sorted: OnceLock::new() };
+        for (entry, text) in Self::texts(language) {
+            if language == Language::Chinese {
+                lexicon.longest = lexicon.longest.max(text.chars().count());
+                lexicon.said.entry(text.to_string()).or_insert(entry);
+                continue;
             }
-            return;
-        };
-        if parts.is_empty() {
-            return;
+            // Words of grammar are as they are written: `à` is no English `a`.
+            let written = |part: &str| if entry.is_grammar { part.to_lowercase() } else { folded(part) };
+            if let Some((joined, parts)) = joined(text, written) {
+                lexicon.longest = lexicon.longest.max(parts.min(LONGEST_RUN));
+                lexicon.said.entry(joined).or_insert(entry);
+            }
         }
-        let joined = |of: &dyn Fn(&str) -> String| {
-            parts.iter().map(|part| of(&said[part.clone()])).collect::<Vec<_>>().join(" ")
-        };
-        self.longest = self.longest.max(parts.len().min(LONGEST_RUN));
-        // Words of grammar are as they are written: `à` is no English `a`.
-        let written = |part: &str| if entry.is_grammar { part.to_lowercase() } else { folded(part) };
-        self.said.entry(joined(&written)).or_insert(entry);
-        if !entry.is_grammar {
-            self.stems.entry(joined(&|part| stem(stemmer, part))).or_insert(entry);
-        }
+        lexicon
+    }
+
+    /// What the lists have in a language, in their order.
+    fn texts(language: Language) -> impl Iterator<Item = (Entry, &'static str)> {
+        let column = Language::ALL.iter().position(|other| *other == language).unwrap_or_default();
+        entries().flat_map(move |(entry, mut columns)| {
+            let texts = columns.nth(column).unwrap_or_default().split(',').filter(|text| !text.is_empty());
+            texts.map(move |text| (entry, text))
+        })
+    }
+
+    fn stems(&self) -> &HashMap<String, Entry> {
+        self.stems.get_or_init(|| {
+            let mut stems = HashMap::new();
+            let Some(stemmer) = self.language.stemmer() else { return stems };
+            for (entry, text) in Self::texts(self.language).filter(|(entry, _)| !entry.is_grammar) {
+                if let Some((joined, _)) = joined(text, |part| stem(&stemmer, part)) {
+                    stems.entry(joined).or_insert(entry);
+                }
+            }
+            stems
+        })
     }
 
     /// The entry of a run of words: of grammar as they are written, others as they are said or by their stems.
@@ -213,7 +247,7 @@ impl Lexicon {
         let joined = |of: fn(&Word) -> &str| words.iter().map(of).collect::<Vec<_>>().join(" ");
         let grammar = || self.said.get(&joined(|word| &word.lower)).filter(|entry| entry.is_grammar);
         let said = || self.said.get(&joined(|word| &word.folded)).filter(|entry| !entry.is_grammar);
-        let stems = || self.stems.get(&joined(|word| &word.stem));
+        let stems = || self.stems().get(&joined(|word| &word.stem));
         let [first, ..] = words else { return None };
         let is_english = words.len() == 1 && is_function_word(&first.lower);
         // `aves`, `pays`: plurals that are stemmed otherwise than their singular.
@@ -227,7 +261,7 @@ impl Lexicon {
 
     /// The parts of a German compound, each in English.
     fn compound(&self, word: &str, stemmer: &Stemmer) -> Option<Vec<&'static str>> {
-        let whole = |word: &str| self.said.get(&folded(word)).or_else(|| self.stems.get(&stem(stemmer, word)));
+        let whole = |word: &str| self.said.get(&folded(word)).or_else(|| self.stems().get(&stem(stemmer, word)));
         let meant = |word: &str| whole(word).filter(|entry| !entry.is_grammar).map(|entry| entry.english);
         // The longest last part first: it says what the thing is.
         for (at, _) in word.char_indices().skip(SHORTEST_PART) {

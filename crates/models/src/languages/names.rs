@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
 
-use super::{COUNTRIES, Language, Lexicon, Lexicons, WORDS, folded, is_han, stem, words};
+use super::{Language, Lexicon, Lexicons, folded, is_han, stem, words};
 use lakeward_core::text::{abbreviations, is_function_word, name_words};
 
 /// Words of names that a language has alone, at least, and their share of those that it or English has.
@@ -29,11 +29,11 @@ impl Language {
         let lexicons = Lexicons::builtin();
         let said: BTreeSet<String> = names.flat_map(name_words).collect();
         let said = || said.iter().filter(|word| word.chars().count() >= SHORTEST_WORD || word.chars().all(is_han));
-        let english = said().filter(|word| lexicons.is_english(word)).count();
+        let others: Vec<&String> = said().filter(|word| !lexicons.is_english(word)).collect();
         let of_one = |(language, lexicon): &(Self, Lexicon)| {
-            let known = said().filter(|word| !lexicons.is_english(word) && lexicon.name(word, *language).is_some());
-            (known.count(), *language)
+            (others.iter().filter(|word| lexicon.has(word, *language)).count(), *language)
         };
+        let english = said().count() - others.len();
         let (known, language) = lexicons.of.iter().map(of_one).max_by_key(|(known, _)| *known)?;
         let share = known as f64 / (known + english).max(1) as f64;
         (known >= LEAST_WORDS && share >= LEAST_SHARE).then_some(language)
@@ -76,13 +76,9 @@ impl Language {
     }
 
     fn from_english(self) -> InLanguage {
-        let place = Self::ALL.iter().position(|language| *language == self).unwrap_or_default();
         let mut from = InLanguage::new();
-        for line in WORDS.lines().chain(COUNTRIES.lines()).filter(|line| !line.starts_with(['#', '='])) {
-            let mut columns = line.split('\t');
-            let Some(english) = columns.next() else { continue };
-            let said = columns.nth(place).unwrap_or_default().split(',').filter(|said| !said.is_empty());
-            from.entry(english_key(english)).or_default().extend(said);
+        for (entry, text) in Lexicon::texts(self).filter(|(entry, _)| !entry.is_grammar) {
+            from.entry(english_key(entry.english)).or_default().push(text);
         }
         from
     }
@@ -95,6 +91,13 @@ impl Lexicons {
 }
 
 impl Lexicon {
+    /// Whether a word of a name is one of the language as it is said.
+    fn has(&self, word: &str, language: Language) -> bool {
+        let has = |word: &str| self.said.get(word).is_some_and(|entry| !entry.is_grammar);
+        let plain = folded(word);
+        has(&plain) || (language == Language::German && has(&without_umlauts(&plain)))
+    }
+
     /// A word of a name in English: as it is said, in its parts, or by how it begins where that is no other word.
     fn name(&self, word: &str, language: Language) -> Option<String> {
         // `von`, `seit`: in names words of grammar say what they are.
@@ -106,7 +109,7 @@ impl Lexicon {
         let umlauts = (language == Language::German).then(|| without_umlauts(&plain));
         let stemmer = language.stemmer();
         let by_stem = |word: &str| {
-            let stems = self.stems.get(&stem(stemmer.as_ref()?, word))?;
+            let stems = self.stems().get(&stem(stemmer.as_ref()?, word))?;
             Some(stems.english.to_string())
         };
         let forms: Vec<&str> = std::iter::once(plain.as_str()).chain(umlauts.as_deref()).collect();
@@ -145,7 +148,6 @@ fn without_umlauts(word: &str) -> String {
 
 fn english_key(english: &str) -> String {
     let stemmer = Stemmer::new(Algorithm::English);
-    let english = english.trim_start_matches('=');
     words(english).into_iter().map(|word| stem(&stemmer, &english[word])).collect::<Vec<_>>().join(" ")
 }
 
