@@ -237,7 +237,6 @@ fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[S
 /// a request that is surely an operation. Combining is often read as comparing, choosing and filtering as choosing.
 fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
     const SURE: f64 = 0.75;
-    const SURE_AGAINST_COMPARING: f64 = 0.9;
     let kind = operation.label;
     if kind == OperationKind::Clarify || wants_others(text) {
         return None;
@@ -248,7 +247,7 @@ fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationK
         Act::Compare => {
             // Tables side by side are compared or joined.
             let is_told_apart = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
-            is_told_apart && !is_question(text) && operation.confidence >= SURE_AGAINST_COMPARING
+            is_told_apart && !is_question(text) && operation.confidence >= SURE
         }
         _ => false,
     };
