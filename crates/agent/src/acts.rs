@@ -237,22 +237,18 @@ fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[S
 /// a request that is surely an operation. Combining is often read as comparing, choosing and filtering as choosing.
 fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
     const SURE: f64 = 0.75;
-    const SURE_AGAINST_COMPARING: f64 = 0.9;
     let kind = operation.label;
-    if kind == OperationKind::Clarify || wants_others(text) {
-        return None;
-    }
     let is_sure = match turn.acts.first()? {
         Act::Run => true,
-        Act::Refine | Act::New | Act::Correct => operation.confidence >= SURE,
+        Act::Refine | Act::New | Act::Correct => operation.confidence >= SURE && !wants_others(text),
         Act::Compare => {
             // Tables side by side are compared or joined.
             let is_told_apart = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
-            is_told_apart && !is_question(text) && operation.confidence >= SURE_AGAINST_COMPARING
+            is_told_apart && !is_question(text) && operation.confidence >= SURE
         }
         _ => false,
     };
-    is_sure.then_some(kind)
+    (is_sure && kind != OperationKind::Clarify).then_some(kind)
 }
 
 /// The answers that a turn names, in closed forms or as the reader finds them.

@@ -177,6 +177,7 @@ fn operations_on_records_say_what_is_missing_and_where_to_get_it() {
     for (text, kind, numbers) in [
         ("Sum number 2 by province", OperationKind::Aggregate, vec![2]),
         ("glue numbers 1, 2 and 3 underneath one another", OperationKind::Union, vec![1, 2, 3]),
+        ("stack 3 and 2 into one table", OperationKind::Union, vec![3, 2]),
         ("from the first, drop everything before 2010", OperationKind::Filter, vec![1]),
     ] {
         let mut after = session.clone();
