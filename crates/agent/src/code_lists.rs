@@ -31,6 +31,9 @@ const MOST_ROWS: u64 = 2_000;
 const MOST_COLUMNS: usize = 12;
 const MOST_CODES: usize = 500;
 const LONGEST_CODE: usize = 12;
+/// Longest meaning in bytes, and most of one list: a turn is compared with each.
+const LONGEST_MEANING: usize = 80;
+const MOST_MEANINGS: usize = 1_000;
 /// Different whole numbers that may be codes.
 const MOST_NUMBERS: usize = 100;
 /// Share of the codes at hand that a list has.
@@ -44,6 +47,8 @@ const TRIED: usize = 16;
 /// How alike names are that are called so, in 0..=1, and how alike words are that speak of a column.
 const ALIKE: f64 = 0.5;
 const CALLED: f64 = 0.6;
+/// Tables whose lists are kept; a server lives long.
+const MOST_KEPT: usize = 1_000;
 /// A lake of more tables is not looked through for those that a list explains.
 const MOST_TABLES: usize = 2_000;
 /// A list is not by chance one that has all codes where a list of as many would have them by chance with this probability at most, and where this
@@ -106,7 +111,9 @@ impl Agent<'_> {
     /// # Errors
     /// A damaged index; a table that cannot be read explains nothing.
     pub(super) fn code_lists(&self, session: &Session, table: &QueryTable) -> Result<Listed> {
-        let key = format!("{}\n{}", table.path.display(), table.entry.id);
+        // A step's result that is made again may be another one.
+        let mut key = format!("{}\n{}\n{}", table.path.display(), table.entry.id, rows_of(&table.entry));
+        table.columns.iter().for_each(|column| key.extend(["\n", &column.profile.name]));
         if let Some(known) = self.lock_code_lists().get(&key) {
             return Ok(Arc::clone(known));
         }
@@ -124,7 +131,7 @@ impl Agent<'_> {
             }
         }
         let lists = Arc::new(lists);
-        self.lock_code_lists().insert(key, Arc::clone(&lists));
+        self.keep_code_lists(key, &lists);
         Ok(lists)
     }
 
@@ -137,7 +144,7 @@ impl Agent<'_> {
             Some(table) => self.code_lists(session, &table)?,
             None => Arc::default(),
         };
-        self.lock_code_lists().insert(id.to_string(), Arc::clone(&lists));
+        self.keep_code_lists(id.to_string(), &lists);
         Ok(lists)
     }
 
@@ -260,6 +267,14 @@ impl Agent<'_> {
             }
         }
         Ok(false)
+    }
+
+    fn keep_code_lists(&self, key: String, lists: &Listed) {
+        let mut kept = self.lock_code_lists();
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(lists));
     }
 
     fn lock_code_lists(&self) -> std::sync::MutexGuard<'_, HashMap<String, Listed>> {
@@ -522,6 +537,7 @@ fn meanings_of(
         let mut codes: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
         for row in rows.iter().map(|row| &table.rows[*row]) {
             if let (Some(label), Some(code)) = (row.get(place), row.get(code))
+                && label.len() <= LONGEST_MEANING
                 && label.contains(char::is_alphabetic)
             {
                 codes.entry(label.trim()).or_default().insert(code);
@@ -547,5 +563,5 @@ fn meanings_of(
     let name = labels.first()?.1.to_string();
     let mut seen = HashSet::new();
     let labels = labels.into_iter().flat_map(|(.., labels)| labels).filter(|(label, _)| seen.insert(label.clone()));
-    Some((name, labels.collect()))
+    Some((name, labels.take(MOST_MEANINGS).collect()))
 }

@@ -115,13 +115,16 @@ impl Agent<'_> {
             let mut look_ups = self.with_values(session, (&base, text), (&about, &tables), at_hand)?;
             look_ups.extend(self.with_names(lost, (&about, own, &tables))?);
             for LookUp { joins, taken } in look_ups.into_iter().take(TRIED) {
-                let Some(wider) = with_joins(&base, &joins) else { continue };
-                let with = self.assembled(session, text, &wider, at_hand, corrected)?;
-                let least = with.assembly.not_applied.len() + usize::from(matches!(taken, Taken::Name(_)));
-                if least <= lost.len() && self.needs(session, &with.assembly.plan, &base, &joins)? {
-                    (base, read) = (wider, with);
-                    all_taken.push(taken);
-                    continue 'next;
+                // A table on the way to another one may say it as well.
+                for joins in (1..=joins.len()).map(|end| &joins[..end]) {
+                    let Some(wider) = with_joins(&base, joins) else { continue };
+                    let with = self.assembled(session, text, &wider, at_hand, corrected)?;
+                    let least = with.assembly.not_applied.len() + usize::from(matches!(taken, Taken::Name(_)));
+                    if least <= lost.len() && self.needs(session, &with.assembly.plan, &base, joins)? {
+                        (base, read) = (wider, with);
+                        all_taken.push(taken);
+                        continue 'next;
+                    }
                 }
             }
             if is_deep {

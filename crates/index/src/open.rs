@@ -327,7 +327,8 @@ impl LakeIndex {
                 }
                 // Names of records say nothing of columns.
                 if names.len() > before {
-                    names.push(self.id(table)?);
+                    let id = self.id(table)?;
+                    names.push(id.rsplit('/').next().unwrap_or(id));
                 }
             }
             Ok(Language::of_names(names.into_iter()))

@@ -13,6 +13,8 @@ use lakeward_core::text::{abbreviations, is_function_word, name_words};
 /// Words of names that a language has alone, at least, and their share of those that it or English has.
 const LEAST_WORDS: usize = 2;
 const LEAST_SHARE: f64 = 0.25;
+/// Words of a name, at most.
+const LONGEST_NAME: usize = 5;
 /// Letters of a word of a name, at least.
 const SHORTEST_WORD: usize = 3;
 /// Letters of a beginning that stands for a word.
@@ -27,7 +29,9 @@ impl Language {
     /// The language of `names`, which are those of columns and tables; none for English, and where too few are known.
     pub fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> Option<Self> {
         let lexicons = Lexicons::builtin();
-        let said: BTreeSet<String> = names.flat_map(name_words).collect();
+        // A sentence is no name, whoever put it there.
+        let said: BTreeSet<String> =
+            names.map(name_words).filter(|words| words.len() <= LONGEST_NAME).flatten().collect();
         let said = || said.iter().filter(|word| word.chars().count() >= SHORTEST_WORD || word.chars().all(is_han));
         let others: Vec<&String> = said().filter(|word| !lexicons.is_english(word)).collect();
         let of_one = |(language, lexicon): &(Self, Lexicon)| {
@@ -71,11 +75,11 @@ impl Language {
     /// What an English word or short term is in this language, as names write it, in small letters.
     pub fn words_for(self, english: &str) -> &'static [&'static str] {
         static BUILT: [OnceLock<InLanguage>; 4] = [const { OnceLock::new() }; 4];
-        let built = BUILT[self as usize].get_or_init(|| self.from_english());
+        let built = BUILT[self as usize].get_or_init(|| self.words_by_english());
         built.get(&english_key(english)).map_or(&[], |words| &words[..words.len().min(MOST_WORDS)])
     }
 
-    fn from_english(self) -> InLanguage {
+    fn words_by_english(self) -> InLanguage {
         let mut from = InLanguage::new();
         for (entry, text) in Lexicon::texts(self).filter(|(entry, _)| !entry.is_grammar) {
             from.entry(english_key(entry.english)).or_default().push(text);
