@@ -109,11 +109,11 @@ fn a_turn_knows_a_column_by_its_note() {
 
 #[test]
 fn synonyms_mean_the_same_in_searches_columns_and_turns() {
-    let synonyms = "[synonyms]\nGDP = [\"gross domestic product\", \"national income\"]\nrye = [\"roggen\"]\n";
+    let synonyms = "[synonyms]\nGDP = [\"gross domestic product\", \"national income\"]\nrye = [\"ruis\"]\n";
     let (folder, lake) = lake_with(synonyms);
     let found = lake.search("national income of nations", 1).expect("answers");
     assert_eq!(found[0].table, "income");
-    let found = lake.search("roggen", 1).expect("answers");
+    let found = lake.search("ruis", 1).expect("answers");
     assert!(found[0].table == "bread" && found[0].reason.starts_with("your synonym `rye`"), "{found:?}");
     let columns = lake.columns("national income", 1).expect("columns");
     assert_eq!((&*columns[0].table, &*columns[0].column), ("income", "gdp"), "{columns:?}");

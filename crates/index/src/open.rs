@@ -314,10 +314,7 @@ impl LakeIndex {
     pub fn names_language(&self) -> Result<Option<Language>> {
         /// Tables whose names are looked at.
         const TABLES: usize = 300;
-        if let Some(language) = self.names_language.get() {
-            return Ok(*language);
-        }
-        let own = || -> Result<Option<Language>> {
+        let read = || -> Result<Option<Language>> {
             let mut names = Vec::new();
             for table in self.tables().step_by(self.tables().count().div_ceil(TABLES).max(1)) {
                 let segment = self.segment(table.segment)?;
@@ -333,10 +330,14 @@ impl LakeIndex {
             }
             Ok(Language::of_names(names.into_iter()))
         };
+        // What is kept is of these tables alone: each shard tells it each time, one that was started again, too.
+        let own = || match self.names_language.get() {
+            Some(language) => Ok(*language),
+            None => read().map(|language| *self.names_language.get_or_init(|| language)),
+        };
         // Shards that disagree read English.
         let all = self.gather("language of names", own, |_| true)?;
-        let language = all.first().copied().flatten().filter(|first| all.iter().all(|other| *other == Some(*first)));
-        Ok(*self.names_language.get_or_init(|| language))
+        Ok(all.first().copied().flatten().filter(|first| all.iter().all(|other| *other == Some(*first))))
     }
 
     /// The rarity of each word piece in the lake; read at the first call.

@@ -51,7 +51,7 @@ const REQUESTS: [(&str, Option<&str>); 8] = [
     ("more years of fuel economy figures for cars", Some("cars/epa_2008.csv")),
     ("average sleep of mammals by diet", None),
     ("monthly unemployment", None),
-    ("how did sea surface temperatures develop?", None),
+    ("sea surface temperatures by month", None),
     ("deaths by disasters since 1950", None),
 ];
 
