@@ -36,10 +36,11 @@ impl Agent<'_> {
         let surely = turn.acts.first().copied().filter(|act| turn.is_surely(*act));
         let meant = Meant::by(text, listed.len());
         let surely = if reading.over.is_none() && compares(text, &meant) { Some(Act::Compare) } else { surely };
-        if reading.working.is_none() && operation_asked(text, turn, &reading.signals.operation).is_some() {
-            if let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)? {
-                return Ok(Some(answer));
-            }
+        if reading.working.is_none()
+            && operation_asked(text, turn, &reading.signals.operation).is_some()
+            && let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)?
+        {
+            return Ok(Some(answer));
         }
         let is_asked = matches!(surely, Some(Act::Ask | Act::Compare));
         if !is_asked && reading.over.is_none() {

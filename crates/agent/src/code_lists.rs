@@ -71,6 +71,12 @@ pub(super) struct CodeList {
     pub meanings: Vec<(String, String)>,
 }
 
+/// Meanings with their codes.
+type Meanings = Vec<(String, String)>;
+
+/// What tells a list from others of its table, and the rows of the list.
+type ListRows = (Option<(String, String)>, Vec<usize>);
+
 /// The code lists of the columns of tables that were asked for, by table.
 #[derive(Debug, Default)]
 pub struct CodeLists(Mutex<HashMap<String, Listed>>);
@@ -433,7 +439,7 @@ fn fitting(column: &QueryColumn, table: &SmallTable, entry: &TableEntry, code: u
     let own = NameParts::of(&column.profile.name);
     let called = called(column, entry, code);
     let all: Vec<usize> = (0..table.rows.len()).collect();
-    let parts: Vec<(Option<(String, String)>, Vec<usize>)> = match form_of(profiles, code) {
+    let parts: Vec<ListRows> = match form_of(profiles, code) {
         Some(Form::Whole) => vec![(None, all)],
         Some(Form::Parts) => parts_of(table, profiles, code),
         None => Vec::new(),
@@ -462,11 +468,7 @@ fn longest_word_alike(own: &NameParts, name: &str) -> f64 {
 }
 
 /// The lists of a table that a column of it tells apart, each with its rows: that with the fewest values in each of which a code stands once.
-fn parts_of(
-    table: &SmallTable,
-    profiles: &[ColumnProfile],
-    code: usize,
-) -> Vec<(Option<(String, String)>, Vec<usize>)> {
+fn parts_of(table: &SmallTable, profiles: &[ColumnProfile], code: usize) -> Vec<ListRows> {
     let mut best: Option<(usize, BTreeMap<&str, Vec<usize>>)> = None;
     for (place, profile) in profiles.iter().enumerate().filter(|(place, _)| *place != code) {
         if !is_part(profile) {
@@ -528,7 +530,7 @@ fn meanings_of(
         let known = column.profile.top.iter().map(|(value, _)| value.as_str()).chain(samples);
         known.map(|value| (normaliser.value(value).hash, value)).collect()
     };
-    let mut labels: Vec<(f64, &str, Vec<(String, String)>)> = Vec::new();
+    let mut labels: Vec<(f64, &str, Meanings)> = Vec::new();
     for (place, profile) in profiles.iter().enumerate() {
         let is_part = part.is_some_and(|(name, _)| *name == profile.name);
         if place == code || is_part || profile.logical != LogicalType::Text {

@@ -107,7 +107,7 @@ mod tests {
                 truth
             })
             .collect();
-        let weights = descend(&rows, &truths, &[0..3], 3, 10.0);
+        let weights = descend(&rows, &truths, std::slice::from_ref(&(0..3)), 3, 10.0);
         for (at, row) in weights.iter().enumerate() {
             assert_eq!(likeliest(&softmax(row, 1.0)), at);
         }
