@@ -101,3 +101,31 @@ fn a_per_without_a_column_is_said_to_be_lost() {
     let lost = first(&answer).preconditions.iter().any(|part| !part.met && part.what.contains("warehouse"));
     assert!(lost || answer.operations.iter().all(|operation| !operation.requested), "{:?}", answer.operations);
 }
+
+#[test]
+fn lists_whose_codes_all_differ_are_told_apart_by_their_names() {
+    let loans: String = (0..60)
+        .map(|number| {
+            let (state, branch) = (["R", "P", "C"][number % 3], ["CEN", "NOR", "SUD"][number / 3 % 3]);
+            format!("{},{state},{branch},2023-01-{:02}\n", 900 + number, number % 28 + 1)
+        })
+        .collect();
+    let folder = Folder::of(&[
+        ("emprunts.csv", &format!("num,etat,agence,date_pret\n{loans}")),
+        (
+            "codes.csv",
+            "domaine,code,libelle,label_en\nETAT,R,rendu,returned\nETAT,P,perdu,lost\nETAT,C,en cours,still out\nGENRE,RO,roman,novel\nGENRE,BD,bande,comic\n",
+        ),
+        ("agences.csv", "agence,nom,rue\nCEN,Centrale,rue Haute\nNOR,Nord,rue du Port\nSUD,Sud,place Verte\n"),
+    ]);
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut session = Session::new("loans", "lake");
+    session.use_table(Input::Table("emprunts".into()));
+    let answer = ask(&lakeward, &mut session.clone(), "only the lost ones");
+    assert_eq!(conditions(answer.plan(1).expect("a plan")), ["etat is P"]);
+    // Of several columns of a list the one that is named.
+    let answer = ask(&lakeward, &mut session, "add the full name of the branch");
+    let plan = answer.plan(1).expect("a plan");
+    assert!(format!("{plan:?}").contains("\"nom\"") && !format!("{plan:?}").contains("\"rue\""), "{plan:?}");
+}

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 import pathlib
+import random
 import socket
 import subprocess
 import sys
@@ -20,20 +21,21 @@ import urllib.request
 
 BUCKET = "lakes"
 PATIENCE_SECONDS = 120
-# A port that was free may be taken when the server binds it.
-ATTEMPTS = 3
 # The account that Azurite has, published with it.
 ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 
 def free_ports(count: int) -> list[int]:
-    """Different ports: all are held until the last is found."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for found in sockets:
-            found.bind(("127.0.0.1", 0))
-        return [found.getsockname()[1] for found in sockets]
+    """Different ports, of those that no system gives to whoever asks for any: no connection of another test takes them meanwhile."""
+    found = []
+    for port in random.sample(range(10_000, 32_000), 1_000):
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise RuntimeError("no port is free")
 
 
 def patiently(act, server):
@@ -117,6 +119,8 @@ def command_of(kind: str, folder: pathlib.Path, port: int):
         others = [free for free in free_ports(len(parts) + 1) if free != port]
         ports = [f"-{part}={free}" for part, free in zip(parts, others)]
         places = ["server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=20"]
+        # Catalogues that it would serve at ports that are the same for all.
+        places += ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false"]
         places += ["-master.volumeSizeLimitMB=64", "-s3", f"-s3.port={port}", f"-s3.config={config}"]
         return [binaries / "weed", *places, *ports], S3
     if kind == "moto":
@@ -150,27 +154,22 @@ def end(server):
 
 def started(kind: str, folder: pathlib.Path):
     """A server that has made the bucket, and what speaks to it; the server is None if it is not installed."""
-    for attempt in range(ATTEMPTS):
-        place = folder / str(attempt)
-        place.mkdir()
-        port = free_ports(1)[0]
-        command, client = command_of(kind, place, port)
-        if not pathlib.Path(command[0]).is_file():
-            return None, None
-        log_file = place / "log"
-        with log_file.open("wb") as log:
-            server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        try:
-            store = client(port)
-            patiently(store.make, server)
-            return server, store
-        except BaseException as error:
-            ended = server.poll()
-            end(server)
-            sys.stderr.write(f"{kind}, attempt {attempt + 1}: {error}; exit code {ended}\n{log_file.read_text(errors='replace')[-4000:]}\n")
-            if attempt + 1 == ATTEMPTS or not isinstance(error, Exception):
-                raise
-    raise AssertionError("unreachable")
+    port = free_ports(1)[0]
+    command, client = command_of(kind, folder, port)
+    if not pathlib.Path(command[0]).is_file():
+        return None, None
+    log_file = folder / "log"
+    with log_file.open("wb") as log:
+        server = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        store = client(port)
+        patiently(store.make, server)
+        return server, store
+    except BaseException as error:
+        ended = server.poll()
+        end(server)
+        sys.stderr.write(f"{kind}: {error}; exit code {ended}\n{log_file.read_text(errors='replace')[-4000:]}\n")
+        raise
 
 
 def main():

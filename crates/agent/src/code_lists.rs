@@ -65,8 +65,8 @@ pub(super) struct CodeList {
     pub part: Option<(String, String)>,
     /// The column of the codes.
     pub code: String,
-    /// The column of the first meanings.
-    pub meaning: String,
+    /// The columns of the meanings, that which reads most like English first.
+    pub columns: Vec<String>,
     /// Meanings with the codes as the column at hand writes them; of one code the plainest English first.
     pub meanings: Vec<(String, String)>,
 }
@@ -85,8 +85,8 @@ pub struct CodeLists(Mutex<HashMap<String, Listed>>);
 type Listed = Arc<Vec<(String, CodeList)>>;
 
 impl CodeList {
-    /// Adds what the codes of `column` mean to its rows.
-    fn join(&self, column: &str) -> Join {
+    /// Adds what the codes of `column` mean to its rows, by the column `meaning` of the list.
+    fn join(&self, column: &str, meaning: &str) -> Join {
         let of_list = |(name, value): &(String, String)| {
             let (left, right) = (Expression::column(name.clone()), Expression::Value(Value::Text(value.clone())));
             Step::Filter(Condition::Compare { left, comparison: Comparison::Equal, right })
@@ -94,9 +94,17 @@ impl CodeList {
         let with =
             Relation { source: Input::Table(self.table.clone()), steps: self.part.iter().map(of_list).collect() };
         let on = vec![JoinKey { left: column.to_string(), right: self.code.clone(), exact: false }];
-        let columns = vec![Kept { column: self.meaning.clone(), name: None }];
+        let columns = vec![Kept { column: meaning.to_string(), name: None }];
         Join { with, kind: JoinKind::Left, on, columns }
     }
+}
+
+/// A table with codes that a list explains.
+pub(super) struct Explained {
+    /// The id of the list's table.
+    pub list: String,
+    /// The table with the codes.
+    pub table: TableRef,
 }
 
 /// A small table as text.
@@ -129,7 +137,7 @@ impl Agent<'_> {
             // A key of the lake's own tables says nothing that others explain; of a result it is what rows were grouped by.
             let may_have = table.origin.is_none() || column.profile.uniqueness < UNIQUE;
             if may_have
-                && has_codes(column)
+                && has_codes(&column.profile)
                 && let Some(list) = self.code_list(session, (table, column), &mut opened)?
                 && !says_itself(table, &list)
             {
@@ -186,40 +194,52 @@ impl Agent<'_> {
             })
             .map(|word| NameParts::of(&word))
             .collect();
-        let called = |name: &str| {
+        let called_so = |name: &str| {
             let name = NameParts::of(name);
             said.iter().map(|word| word.likeness(&name).max(word.begun_by(&name))).fold(0.0, f64::max)
         };
+        let english = |name: &str| language.and_then(|language| language.name_in_english(name)).unwrap_or_default();
+        let called = |name: &str| called_so(name).max(called_so(&english(name)));
         let mut best: Option<(f64, Join)> = None;
         for (column, list) in self.lists_of(session, plan)? {
             let stem = last_part(&list.table);
             let part = list.part.as_ref().map_or(stem, |(_, name)| name);
-            let english = language.and_then(|language| language.name_in_english(&column)).unwrap_or_default();
-            let score = [column.as_str(), &english, part].map(called).into_iter().fold(0.0, f64::max);
+            let score = called(&column).max(called(part));
             if score >= CALLED && best.as_ref().is_none_or(|(known, _)| score > *known) {
-                best = Some((score, list.join(&column)));
+                let named = list.columns.iter().filter(|name| called(name) >= CALLED);
+                let Some(meaning) = named.chain(&list.columns).next() else { continue };
+                best = Some((score, list.join(&column, meaning)));
             }
         }
         Ok(best.map(|(_, join)| join))
     }
 
-    /// The tables with a column that one of `tables` explains, where words say what a code of it means: who speaks of cancelled orders wants those
-    /// orders, not the list that has `cancelled`.
+    /// The tables with a column that one of `tables` explains, each behind that list, where words say what a code of it means: who speaks of cancelled
+    /// orders wants those orders, not the list that has `cancelled`.
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn explained_tables(&self, session: &Session, text: &str, tables: &[TableRef]) -> Result<Vec<TableRef>> {
+    pub(super) fn explained_tables(
+        &self,
+        session: &Session,
+        text: &str,
+        tables: &[TableRef],
+    ) -> Result<Vec<Explained>> {
         if self.index.tables().count() > MOST_TABLES {
             return Ok(Vec::new());
         }
         let said = stems(text);
         let is_said = |label: &str| Some(stems(label)).is_some_and(|label| !label.is_empty() && label.is_subset(&said));
-        let mut found: Vec<TableRef> = Vec::new();
+        let mut found: Vec<Explained> = Vec::new();
         for &list in tables {
             let dataset = self.index.dataset(list)?;
             let Some(entry) = dataset.table().filter(|entry| is_small(entry)) else { continue };
             let profiles = &entry.profile.columns;
-            let codes: Vec<usize> = (0..profiles.len()).filter(|code| form_of(profiles, *code).is_some()).collect();
+            let is_code = |code: &usize| {
+                let form = Form::of(profiles, *code);
+                has_codes(&profiles[*code]) && (form.is_list || form.has_parts)
+            };
+            let codes: Vec<usize> = (0..profiles.len()).filter(is_code).collect();
             if codes.is_empty() || !self.says_value(list, text)? {
                 continue;
             }
@@ -240,7 +260,7 @@ impl Agent<'_> {
                     is_called |=
                         names.iter().any(|name| alike(&own, name).max(longest_word_alike(&own, name)) >= ALIKE);
                 }
-                if !is_called || found.contains(&table) || tried == TRIED {
+                if !is_called || tried == TRIED {
                     continue;
                 }
                 tried += 1;
@@ -249,7 +269,7 @@ impl Agent<'_> {
                     list.table == read.id && list.meanings.iter().any(|(meaning, _)| is_said(meaning))
                 };
                 if lists.iter().any(|(_, list)| explains(list)) {
-                    found.push(table);
+                    found.push(Explained { list: read.id.clone(), table });
                 }
             }
         }
@@ -295,7 +315,7 @@ impl Agent<'_> {
     ) -> Result<Option<CodeList>> {
         let wanted = column.values.hashes.len() as f64;
         let mut likely: Vec<(f64, TableRef, usize)> = Vec::new();
-        let mut in_parts: Vec<(u64, TableRef, usize)> = Vec::new();
+        let mut in_parts: Vec<(bool, u64, TableRef, usize)> = Vec::new();
         for (place, overlap) in join::closest_columns(self.index, column)? {
             let share = overlap.shared as f64 / wanted;
             let segment = self.index.segment(place.segment)?;
@@ -308,22 +328,19 @@ impl Agent<'_> {
             let first = segment.catalog.columns(table.table)?.next().unwrap_or_default();
             let code = (place.column - first) as usize;
             let rows = rows_of(entry);
-            match form_of(&entry.profile.columns, code) {
-                Some(Form::Whole) => {
-                    let used = overlap.shared as f64 / rows as f64;
-                    let called = called(column, entry, code);
-                    if may_explain(column, called, (used, rows as usize)) {
-                        likely.push((called + share + 0.5 * used, table, code));
-                    }
-                }
-                Some(Form::Parts) => in_parts.push((rows, table, code)),
-                None => {}
+            let form = Form::of(&entry.profile.columns, code);
+            let used = overlap.shared as f64 / rows as f64;
+            let called = called(column, entry, code);
+            if form.is_list && may_explain(column, called, (used, rows as usize)) {
+                likely.push((called + share + 0.5 * used, table, code));
+            } else if form.has_parts {
+                in_parts.push((form.is_list, rows, table, code));
             }
         }
         likely.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         in_parts.sort_unstable();
         let likely = likely.into_iter().take(LOOKED_INTO).map(|(_, table, code)| (table, code));
-        let in_parts = in_parts.into_iter().take(LOOKED_INTO).map(|(_, table, code)| (table, code));
+        let in_parts = in_parts.into_iter().take(LOOKED_INTO).map(|(.., table, code)| (table, code));
         let mut best: Option<Fitting> = None;
         for (table, code) in likely.chain(in_parts) {
             let read = opened.entry(table).or_insert_with(|| self.small_table(session, table).unwrap_or_default());
@@ -363,9 +380,9 @@ fn is_small(entry: &TableEntry) -> bool {
 }
 
 /// Whether a column may hold codes: few different short words without blanks, or few whole numbers.
-fn has_codes(column: &QueryColumn) -> bool {
-    let ColumnProfile { logical, top, .. } = &column.profile;
-    let distinct = column.values.hashes.len();
+fn has_codes(profile: &ColumnProfile) -> bool {
+    let ColumnProfile { logical, top, .. } = profile;
+    let distinct = profile.distinct as usize;
     let is_short = |value: &str| value.len() <= LONGEST_CODE && !value.trim().contains(char::is_whitespace);
     let is_coded = match logical {
         LogicalType::Text => distinct <= MOST_CODES && top.iter().all(|(value, _)| is_short(value)),
@@ -389,20 +406,23 @@ fn says_itself(table: &QueryTable, list: &CodeList) -> bool {
     table.columns.iter().any(has_most)
 }
 
-/// How a table may have codes in a column: one list, or several that another column tells apart.
-enum Form {
-    Whole,
-    Parts,
+/// How a table may say what the codes in a column of it mean.
+struct Form {
+    /// The column is its key, and a text stands beside each.
+    is_list: bool,
+    /// Another column may tell several lists apart, in which codes stand again or not.
+    has_parts: bool,
 }
 
-/// The form of a table that has codes in column `code` and says what they mean; none where no column can.
-fn form_of(profiles: &[ColumnProfile], code: usize) -> Option<Form> {
-    let is_key = profiles.get(code)?.uniqueness >= UNIQUE;
-    let others = || profiles.iter().enumerate().filter(|(place, _)| *place != code).map(|(_, profile)| profile);
-    let texts = || others().filter(|profile| profile.logical == LogicalType::Text);
-    match is_key {
-        true => texts().any(|profile| profile.uniqueness >= ONE_CODE).then_some(Form::Whole),
-        false => (texts().count() > 1 && texts().any(is_part)).then_some(Form::Parts),
+impl Form {
+    fn of(profiles: &[ColumnProfile], code: usize) -> Self {
+        let others = || profiles.iter().enumerate().filter(|(place, _)| *place != code).map(|(_, profile)| profile);
+        let texts = || others().filter(|profile| profile.logical == LogicalType::Text);
+        let is_key = profiles.get(code).is_some_and(|profile| profile.uniqueness >= UNIQUE);
+        Self {
+            is_list: is_key && texts().any(|profile| profile.uniqueness >= ONE_CODE),
+            has_parts: texts().count() > 1 && texts().any(is_part),
+        }
     }
 }
 
@@ -439,21 +459,26 @@ fn fitting(column: &QueryColumn, table: &SmallTable, entry: &TableEntry, code: u
     let own = NameParts::of(&column.profile.name);
     let called = called(column, entry, code);
     let all: Vec<usize> = (0..table.rows.len()).collect();
-    let parts: Vec<ListRows> = match form_of(profiles, code) {
-        Some(Form::Whole) => vec![(None, all)],
-        Some(Form::Parts) => parts_of(table, profiles, code),
-        None => Vec::new(),
-    };
+    let form = Form::of(profiles, code);
+    let mut lists: Vec<ListRows> = if form.is_list { vec![(None, all)] } else { Vec::new() };
+    if form.has_parts {
+        lists.extend(parts_of(table, profiles, code));
+    }
     let mut found = Vec::new();
-    for (part, rows) in parts {
+    for (part, rows) in lists {
         let of_part = part.as_ref().map_or(0.0, |(_, name)| alike(&own, name).max(longest_word_alike(&own, name)));
-        let called = called.max(of_part);
+        // Where all codes of a table differ, a part of it is a list of its own only where that is called so.
+        let called = if form.is_list && part.is_some() { of_part } else { called.max(of_part) };
+        if form.is_list && part.is_some() && of_part < ALIKE {
+            continue;
+        }
         let Some((share, used)) = coverage(column, table, &rows, code) else { continue };
         if share < KNOWS || !may_explain(column, called, (used, rows.len())) {
             continue;
         }
-        if let Some((meaning, meanings)) = meanings_of(column, table, profiles, &rows, (code, part.as_ref())) {
-            let list = CodeList { table: table.id.clone(), part, code: code_profile.name.clone(), meaning, meanings };
+        let (columns, meanings) = meanings_of(column, table, profiles, &rows, (code, part.as_ref()));
+        if !columns.is_empty() {
+            let list = CodeList { table: table.id.clone(), part, code: code_profile.name.clone(), columns, meanings };
             found.push(Fitting { list, score: called + share + 0.5 * used });
         }
     }
@@ -515,14 +540,15 @@ fn by_chance(column: &QueryColumn, codes: usize) -> f64 {
     (codes as f64 / possible).min(1.0).powi(column.values.hashes.len().min(64) as i32)
 }
 
-/// Meanings with their codes, those of the column that reads most like English first, and its name; those that two codes have are left out.
+/// The columns of meanings, that which reads most like English first, and the meanings with their codes in that order; those that two codes have
+/// are left out.
 fn meanings_of(
     column: &QueryColumn,
     table: &SmallTable,
     profiles: &[ColumnProfile],
     rows: &[usize],
     (code, part): (usize, Option<&(String, String)>),
-) -> Option<(String, Vec<(String, String)>)> {
+) -> (Vec<String>, Meanings) {
     let mut normaliser = Normaliser::new(Writing::typed());
     // As the column at hand writes them.
     let written: HashMap<u64, &str> = {
@@ -562,8 +588,8 @@ fn meanings_of(
         labels.push((plain, &profile.name, single));
     }
     labels.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let name = labels.first()?.1.to_string();
+    let columns = labels.iter().map(|(_, name, _)| (*name).to_string()).collect();
     let mut seen = HashSet::new();
     let labels = labels.into_iter().flat_map(|(.., labels)| labels).filter(|(label, _)| seen.insert(label.clone()));
-    Some((name, labels.take(MOST_MEANINGS).collect()))
+    (columns, labels.take(MOST_MEANINGS).collect())
 }

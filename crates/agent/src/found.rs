@@ -2,6 +2,7 @@
 
 use super::Agent;
 use super::catalogue_demands::RecordsFound;
+use super::code_lists::Explained;
 use super::loop_search::LoopFound;
 use super::reading::Reading;
 use super::task::TaskFound;
@@ -30,6 +31,8 @@ pub(super) struct Found<'r> {
     pub(super) grains: Grains,
     /// Records that meet what is wanted; they are candidates whatever else finds them.
     pub(super) records: Option<RecordsFound>,
+    /// Tables whose codes lists among the best answers explain.
+    pub(super) explained: Vec<Explained>,
     /// Tables that served tasks like the request.
     pub(super) tasks: TaskFound,
     /// How the words were searched for, where there are any.
@@ -85,12 +88,16 @@ impl Agent<'_> {
         for answer in records.iter().flat_map(|found| &found.answers.answers) {
             proposed.extend(self.index.get(&answer.table)?);
         }
-        if reading.query.is_none() {
-            let best = own.iter().flat_map(|own| own.answers.iter()).take(LISTS);
-            let best = best.map(|answer| self.index.find(&answer.table)).collect::<Result<Vec<_>>>()?;
-            proposed.extend(self.explained_tables(session, &reading.words, &best)?);
-        }
-        if records.is_some() || reading.query.is_none() {
+        let explained = match reading.query {
+            Some(_) => Vec::new(),
+            None => {
+                let best = own.iter().flat_map(|own| own.answers.iter()).take(LISTS);
+                let best = best.map(|answer| self.index.find(&answer.table)).collect::<Result<Vec<_>>>()?;
+                self.explained_tables(session, &reading.words, &best)?
+            }
+        };
+        proposed.extend(explained.iter().map(|explained| explained.table));
+        if records.is_some() || !explained.is_empty() {
             proposed.sort_unstable();
             proposed.dedup();
         }
@@ -107,7 +114,7 @@ impl Agent<'_> {
         let table = reading.query.as_ref().map(|query| TableRequest { query, column: reading.column, depth: DEPTH });
         let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
         let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Role::Grain))?;
-        Ok(Found { texts, table, grains, records, tasks, by_loop })
+        Ok(Found { texts, table, grains, records, explained, tasks, by_loop })
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Agent;
 use super::catalogue_demands;
+use super::code_lists::Explained;
 use super::found::{DEPTH, Found};
 use super::model;
 use super::plan_reading::PlanReading;
@@ -69,9 +70,7 @@ impl Agent<'_> {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
             scored = self.reordered(scored, &order);
         }
-        if reading.query.is_none() {
-            self.put_explained_first(session, &reading.words, &mut scored)?;
-        }
+        self.put_explained_first(&found.explained, &mut scored)?;
         let is_read = reading.query.is_none() && reading.answered.is_none() && !reading.request.text.trim().is_empty();
         let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
@@ -79,13 +78,11 @@ impl Agent<'_> {
         Ok(Weighed { spec, scored, pair, over_first, lists })
     }
 
-    /// Puts the best table that the first one explains before it, where words say what a code of it means.
-    fn put_explained_first(&self, session: &Session, text: &str, scored: &mut Vec<Scored>) -> Result<()> {
+    /// Puts the best table whose codes the first one explains before it.
+    fn put_explained_first(&self, explained: &[Explained], scored: &mut Vec<Scored>) -> Result<()> {
         let Some(best) = best_table(scored) else { return Ok(()) };
-        let list = self.index.find(best.id())?;
-        let explained = self.explained_tables(session, text, &[list])?;
-        let explained: BTreeSet<String> =
-            explained.into_iter().map(|table| Ok(self.index.id(table)?.to_string())).collect::<Result<_>>()?;
+        let by_best = explained.iter().filter(|explained| explained.list == best.id());
+        let explained: BTreeSet<&str> = by_best.map(|by_best| self.index.id(by_best.table)).collect::<Result<_>>()?;
         if let Some(place) = scored.iter().position(|scored| explained.contains(scored.id())) {
             let first = scored.remove(place);
             scored.insert(0, first);

@@ -44,6 +44,7 @@ const HOSTS: [&str; 20] = [
     "climate/nino12_sst_wide",
 ];
 
+/// They share no word with the texts, nor with what those in German, French and Spanish are in English, by which tables are found.
 const REQUESTS: [(&str, Option<&str>); 8] = [
     ("income and life expectancy of countries", None),
     ("which chemical elements have the highest ionization energy?", None),

@@ -57,17 +57,21 @@ impl Language {
         is_known.then_some(english)
     }
 
-    /// What two `values` mean that are this language's yes and no, or begin them; nothing of others.
+    /// What two `values` mean that are this language's yes and no, or the letters that begin them; nothing of others.
     pub fn yes_and_no(self, values: &[String]) -> Vec<(String, String)> {
-        let (yes, no): (&[&str], &[&str]) = match self {
-            Self::German => (&["ja", "j"], &["nein", "n"]),
-            Self::French => (&["oui", "o"], &["non", "n"]),
-            Self::Spanish => (&["sí", "si", "s"], &["no", "n"]),
-            Self::Chinese => (&["是"], &["否"]),
+        let find = |english: &str| {
+            let said: Vec<String> = self.words_for(english).iter().map(|word| folded(word)).collect();
+            let is_it = |value: &&String| {
+                let value = folded(value);
+                let is_letter = value.chars().count() == 1;
+                said.iter().any(|word| *word == value || (is_letter && word.starts_with(&value)))
+            };
+            values.iter().find(is_it)
         };
-        let find = |words: &[&str]| values.iter().find(|value| words.contains(&value.to_lowercase().as_str()));
-        match (values.len(), find(yes), find(no)) {
-            (2, Some(yes), Some(no)) => vec![("yes".into(), yes.clone()), ("no".into(), no.clone())],
+        match (values, find("yes"), find("no")) {
+            ([_, _], Some(yes), Some(no)) if yes != no => {
+                vec![("yes".into(), yes.clone()), ("no".into(), no.clone())]
+            }
             _ => Vec::new(),
         }
     }
@@ -210,9 +214,13 @@ mod tests {
     fn names_are_put_into_english_and_words_into_the_language_of_names() {
         let name = |name: &str| Language::German.name_in_english(name);
         assert_eq!(name("preis").as_deref(), Some("price"));
-        assert_eq!(name("beschw").as_deref(), Some("complaint"));
+        assert_eq!(name("nachn").as_deref(), Some("surname"));
         assert_eq!(name("status"), None);
         assert!(Language::German.words_for("customers").contains(&"Kunde"));
+        let values = ["N", "J"].map(String::from);
+        let meant = [("yes", "J"), ("no", "N")].map(|(said, value)| (said.to_string(), value.to_string()));
+        assert_eq!(Language::German.yes_and_no(&values), meant);
+        assert_eq!(Language::Spanish.yes_and_no(&values), []);
         assert_eq!(written_in_names("Verspätung"), ["verspatung", "verspaetung", "verspätung"]);
     }
 }
