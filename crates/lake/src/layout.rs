@@ -17,6 +17,7 @@ use crate::source::{Compression, Format, classify, is_hidden, unescaped};
 use crate::storage;
 use crate::table_format::{self, LiveFile, Snapshot, TableFormat};
 use lakeward_core::error::Result;
+use lakeward_core::text::on_one_line;
 
 /// Folders below each other that are looked into.
 const MOST_DEPTH: usize = 16;
@@ -116,7 +117,7 @@ impl FileSet {
                 parts: snapshot.files.iter().enumerate().map(part).collect(),
                 format: Format::Parquet,
                 compression: Compression::None,
-                keys: snapshot.keys.iter().map(|key| key.name().clone()).collect(),
+                keys: snapshot.keys.iter().map(|key| on_one_line(key.name())).collect(),
                 reason: snapshot.reason.into(),
                 modified_ns: snapshot.modified_ns,
                 read_bytes: snapshot.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
@@ -306,8 +307,9 @@ fn visible(folder: &Path) -> Option<Vec<(String, PathBuf)>> {
 /// `year=2020` taken apart; the value's `%XX` are decoded.
 fn key_value(name: &str) -> Option<(String, String)> {
     let (key, value) = name.split_once('=')?;
+    let key = on_one_line(key);
     let is_name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '));
-    is_name.then(|| (key.to_string(), unescaped(value).to_string_lossy().into_owned()))
+    is_name.then(|| (key, unescaped(value).to_string_lossy().into_owned()))
 }
 
 fn is_year(name: &str) -> bool {

@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
+use super::header::name_columns;
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
 use super::typed::{declared_columns, rendered_type, unreadable};
 use super::{Column, ReadOptions, TableReader, declared, open_as};
@@ -256,14 +257,15 @@ impl Parts {
         // A file that has a column of the key's name has its values there.
         let keys: Vec<usize> =
             (0..set.keys.len()).filter(|&key| !fields.iter().any(|(column, _)| column.name == set.keys[key])).collect();
-        for &key in &keys {
+        let written = fields.iter().map(|(column, _)| &column.name).chain(keys.iter().map(|&key| &set.keys[key]));
+        let named = name_columns(written.cloned().collect(), &mut ReadReport::default(), None);
+        for (&key, column) in keys.iter().zip(named.into_iter().skip(in_files)) {
             let kind = match &set.snapshot {
                 Some(snapshot) => rendered_type(snapshot.keys[key].data_type()),
                 None if typed => key_type(&set, key),
                 None => DataType::Utf8,
             };
-            let name = set.keys[key].clone();
-            fields.push((Column { header: name.clone(), name }, kind));
+            fields.push((column, kind));
         }
         if fields.len() > options.max_columns {
             let reason = format!("{} columns, more than the limit of {}", fields.len(), options.max_columns);

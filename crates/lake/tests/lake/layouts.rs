@@ -32,6 +32,18 @@ fn ids(lake: &Path, choices: &Choices) -> Vec<String> {
 }
 
 #[test]
+fn keys_in_the_names_of_folders_are_names_of_columns_like_others() {
+    let lake = tempfile::tempdir().unwrap();
+    write(
+        lake.path(),
+        &[("hive/fjord  side =north/x.csv", "town\nAby\n"), ("hive/fjord  side =south/y.csv", "town\nBo\n")],
+    );
+    let found = read(&lake.path().join("hive"));
+    assert_eq!(found.names, ["town", "fjord side"]);
+    assert_eq!(found.rows, [["Aby", "north"], ["Bo", "south"]]);
+}
+
+#[test]
 fn files_are_one_table_where_their_layout_says_so_and_only_there() {
     let lake = tempfile::tempdir().unwrap();
     let towns = "town,people\nAby,3\n";
