@@ -8,11 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lakeward_core::Error;
+use lakeward_lake::checkpoint::{self, Checkpoints, Wanted};
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, open_path};
 use lakeward_lake::source::list_tables;
+use lakeward_sketch::Writing;
 use serde_json::json;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::fuzzing::fuzz;
 use crate::log_files::{DeltaTable, IcebergTable, WITH_VECTORS, column, metadata, numbers, texts, vector_file};
@@ -87,6 +90,52 @@ fn changed_checkpoints_of_delta_tables() {
     fuzz("a checkpoint of a Delta table", &checkpoint, || read_lake(lake.path()));
     // It only says where to look first.
     fuzz("`_last_checkpoint` of a Delta table (forgiving)", &last, || read_lake(lake.path()));
+}
+
+/// What is kept of the sketches of a table in many files: a changed one is not used, and one made so that it seems unchanged does no harm.
+#[test]
+fn changed_checkpoints_of_sketches() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut table = DeltaTable::created(lake.path().join("t"), &[column("town", "string")], &[]);
+    let part = |table: &mut DeltaTable, number: usize| {
+        let towns: Vec<String> =
+            (0..200).map(|row| format!("{:x}", xxh3_128(format!("{number} {row}").as_bytes())).repeat(12)).collect();
+        let towns: Vec<&str> = towns.iter().map(String::as_str).collect();
+        let file = table.file(&format!("{number:02}.parquet"), vec![("town", texts(&towns))], json!({}));
+        table.commit(&[file]);
+    };
+    (0..20).for_each(|number| part(&mut table, number));
+    let kept = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::new(kept.path());
+    let known = |_: &str| Writing::default();
+    let read = || {
+        let wanted = Wanted { sample_keys: 100, known: &known };
+        let file = list_tables(lake.path(), &Choices::default()).unwrap().files.remove(0);
+        checkpoint::read(&file, &ReadOptions::default(), &wanted, Some(&checkpoints)).map(|(scan, _)| scan)
+    };
+    assert_eq!(read().unwrap().unread_bytes, 0);
+    part(&mut table, 20);
+    let files: Vec<PathBuf> = fs::read_dir(kept.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [path] = &files[..] else { panic!("{files:?}") };
+    let good = fs::read(path).unwrap();
+    let whole = read().unwrap();
+    assert!(whole.unread_bytes > 0, "what is kept is used");
+    let rows = whole.report.rows;
+    fs::write(path, &good).unwrap();
+    let (first, body) = good.split_first_chunk::<8>().unwrap();
+    let version = u64::from_le_bytes(*first).wrapping_sub(xxh3_64(body));
+    fuzz("a checkpoint of sketches (forgiving)", path, || {
+        let scan = read()?;
+        assert_eq!(scan.report.rows, rows);
+        if scan.unread_bytes > 0 { Ok(()) } else { Err(Error::Usage("it is not used".into())) }
+    });
+    fuzz("a checkpoint of sketches with a checksum (forgiving)", path, || {
+        let changed = fs::read(path).unwrap();
+        let body = changed.get(8..).unwrap_or_default();
+        let sum = xxh3_64(body).wrapping_add(version).to_le_bytes();
+        fs::write(path, [&sum, body].concat()).unwrap();
+        read().map(|_| ())
+    });
 }
 
 #[test]

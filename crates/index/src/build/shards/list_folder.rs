@@ -164,6 +164,9 @@ impl ListFolder {
         let name = shard_name(shard);
         let text = self.get(&name)?.ok_or_else(|| self.damaged(&name, "it is missing"))?;
         let listed = listed_read::parsed(&text).map_err(|reason| self.damaged(&name, reason))?;
+        if !listed.is_sorted_by(|one, next| one.id() < next.id()) {
+            return Err(self.damaged(&name, "its tables are out of order"));
+        }
         // Who may write beside an index may not have everything read that its readers can open.
         match listed.iter().find(|listed| !listed.is_in(Path::new(&list.lake))) {
             Some(listed) => Err(self.damaged(&name, format!("`{}` is not in the lake", listed.path().display()))),

@@ -58,6 +58,11 @@ pub(super) fn parsed(text: &[u8]) -> std::result::Result<Vec<ListedRead>, String
 }
 
 impl ListedRead {
+    /// The id of the table.
+    pub fn id(&self) -> &TableId {
+        &self.id
+    }
+
     /// Where it is opened.
     pub fn path(&self) -> &Path {
         &self.file.path
