@@ -17,6 +17,7 @@ mod conversation;
 mod copies;
 mod doubts;
 mod durability;
+mod editions;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
 mod embedder_behaviour;
 mod eval;
@@ -40,7 +41,6 @@ mod log_files;
 mod notes;
 mod operations;
 mod other_table;
-mod other_years;
 mod outcomes;
 mod papers;
 mod partners;

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Agent;
-use super::plan_reading::stems;
 use super::tables::is_any_held;
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -15,7 +14,7 @@ use lakeward_core::plan::{
     Comparison, Condition, Expression, Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Value,
 };
 use lakeward_core::request::Input;
-use lakeward_core::text::{NameParts, bare, is_function_word, name_words};
+use lakeward_core::text::{NameParts, bare, is_function_word, name_words, stems};
 use lakeward_index::TableRef;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use super::Agent;
 use super::known_columns::{AtHand, KnownColumns};
-use super::plan_reading::{Correction, Read, stems};
+use super::plan_reading::{Correction, Read};
 use super::prediction::PLAINLY;
 use super::tables::is_held;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::Input;
-use lakeward_core::text::name_likeness;
+use lakeward_core::text::{name_likeness, stems};
 use lakeward_index::TableRef;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;

@@ -4,7 +4,7 @@
 //! searches found, by their names, the columns that are wanted, and the keys they share. The turn is then read again over the columns of both.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
@@ -15,8 +15,7 @@ use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
-use lakeward_core::text::years::{LIKELY, years};
-use lakeward_core::text::{Stemmer, is_function_word, name_words};
+use lakeward_core::text::stems;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
@@ -124,9 +123,10 @@ impl PlanReading {
         self.assembly.plan.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id))
     }
 
-    /// Whether tables are wanted beside the one at hand.
+    /// Whether tables are wanted beside the one at hand, or editions of it.
     pub fn wants_tables(&self) -> bool {
-        !self.assembly.tables.is_empty()
+        let known = self.base.inputs();
+        !self.assembly.tables.is_empty() || self.assembly.plan.inputs().iter().any(|input| !known.contains(input))
     }
 
     fn says_more(&self) -> bool {
@@ -182,21 +182,13 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        // A table that is wanted by nothing but its year is an edition of the one at hand: "the same for 2022".
-        let is_year = |wish: &TableWish| {
-            let mut said = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word));
-            let says_year = |word: &String| word == "same" || years(word, LIKELY).next().is_some();
-            wish.id.is_none() && wish.wanted.is_empty() && said.all(|word| says_year(&word))
-        };
-        let may_be_years = read.assembly.tables.iter().all(is_year);
-        let other_years = if may_be_years { self.in_other_years(text, &base)? } else { None };
-        let (base, read) = match &other_years {
+        let (base, read) = match self.editions_wanted(text, &base, &read.assembly.tables)? {
             // What goes on from the plan is the change to its tables, too.
-            Some(other) => {
-                let read = self.read_in_other_years(session, text, other, at_hand)?;
-                let without_years = |turn: &mut TurnReading| other.without_years(turn);
-                let read = (other.plan.clone(), read);
-                let (_, read) = self.with_looked_up(session, text, read, (at_hand, &without_years))?;
+            Some(editions) => {
+                let read = self.read_in_editions(session, text, &editions, (at_hand, &|_| ()))?;
+                let without_periods = |turn: &mut TurnReading| editions.without_periods(turn);
+                let read = (editions.plan.clone(), read);
+                let (_, read) = self.with_looked_up(session, text, read, (at_hand, &without_periods))?;
                 (base, read)
             }
             None => self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?,
@@ -230,8 +222,13 @@ impl Agent<'_> {
             may_be_topic && !is_spelt && !said.is_empty() && said.is_subset(&about) && said.is_subset(&topic)
         };
         let base = Plan::of(Input::Table(table.id.to_string()));
+        let names_table = |span: &Span| names_table(span) || Self::says_own_period(table, &span.words);
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
-        let read = self.assembled(session, text, &base, None, &without_topic)?;
+        let mut read = self.assembled(session, text, &base, None, &without_topic)?;
+        if let Some(editions) = self.editions_wanted(text, &base, &read.assembly.tables)? {
+            read = self.read_in_editions(session, text, &editions, (None, &without_topic))?;
+            return Ok(PlanReading::of(read, base, editions.plan, None));
+        }
         let (wider, read) = match is_looked_up {
             true => self.with_looked_up(session, text, (base.clone(), read), (None, &without_topic))?,
             false => (base.clone(), read),
@@ -527,13 +524,6 @@ fn tables_of(plan: &Plan) -> Plan {
     let mut tables = plan.clone();
     tables.relation.steps.retain(|step| matches!(step, Step::Join(_) | Step::Union(_) | Step::Rename(_)));
     tables
-}
-
-/// The stems of the words of a text that say something.
-pub(super) fn stems(text: &str) -> BTreeSet<String> {
-    let mut stemmer = Stemmer::default();
-    let words = name_words(text).into_iter().filter(|word| !is_function_word(word));
-    words.map(|word| stemmer.stem(&word).to_string()).collect()
 }
 
 /// Whether a span of this role changes rows or columns.

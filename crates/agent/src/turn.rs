@@ -251,6 +251,7 @@ impl Agent<'_> {
             text,
             wanted: &reading.wanted_columns,
             base,
+            is_at_hand: working.is_some(),
             record,
             wished,
             unclear,
@@ -319,9 +320,10 @@ impl Agent<'_> {
                 if reading.hidden.is_empty() { "no table of the lake was found for this" } else { "there are no more" };
             notes.push(more.into());
         }
-        let unread = match first_turn {
-            true => self.unread_words(reading, found),
-            false => Vec::new(),
+        let unread = match working {
+            Some(_) => Vec::new(),
+            None if first_turn && found.texts.any(says_words) => Vec::new(),
+            None => self.unread_words(reading, first_turn)?,
         };
         let shown = if unread.is_empty() { shown(reading, scored) } else { 0 };
         let tables: Vec<_> = scored.iter().take(shown).map(ranked_table).collect();
@@ -395,27 +397,37 @@ impl Agent<'_> {
 
     /// The words of a request, quoted, where neither the lake nor the reader knows any of them: then whatever is found is arbitrary. What
     /// a remote embedding model knows is not known here.
-    fn unread_words(&self, reading: &Reading<'_>, found: &Found<'_>) -> Vec<String> {
+    fn unread_words(&self, reading: &Reading<'_>, is_first: bool) -> Result<Vec<String>> {
         const MOST: usize = 8;
-        let says = |answer: &lakeward_search::SearchAnswer| {
-            answer.features.coverage > 0.0 || answer.features.coverage_of_bare > 0.0
+        let text = reading.request.text.as_str();
+        let words: Vec<&str> = words(text).collect();
+        let words = if words.is_empty() { vec![text.trim()] } else { words };
+        // What holds from turns before says nothing of this one.
+        let is_grounded = match is_first {
+            true => reading.signals.demands.iter().any(|demand| demand.value != Demanded::Said),
+            false => text.contains(|letter: char| letter.is_ascii_digit()),
         };
-        let grounded = reading.signals.demands.iter().any(|demand| demand.value != Demanded::Said);
-        if self.embedder.as_remote().is_some() || grounded || reading.translated.is_some() || found.texts.any(says) {
-            return Vec::new();
-        }
-        let words: Vec<&str> = words(&reading.request.text).collect();
-        let words = if words.is_empty() { vec![reading.request.text.trim()] } else { words };
-        match words.iter().any(|word| is_readable(word)) || words[0].is_empty() {
+        let is_read = self.embedder.as_remote().is_some()
+            || is_grounded
+            || reading.translated.is_some()
+            || words[0].is_empty()
+            || words.iter().any(|word| is_readable(word))
+            || !self.index.lexical_query(text)?.best_of_all(1)?.is_empty();
+        Ok(match is_read {
             true => Vec::new(),
             false => words.into_iter().take(MOST).map(|word| format!("`{}`", shown_text(word, 40))).collect(),
-        }
+        })
     }
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.
     fn limits(&self) -> Limits {
         if self.replayed.is_some() { Limits::NONE } else { self.config.llm.limits() }
     }
+}
+
+/// Whether an answer has words of the request.
+fn says_words(answer: &lakeward_search::SearchAnswer) -> bool {
+    answer.features.coverage > 0.0 || answer.features.coverage_of_bare > 0.0
 }
 
 /// Whether a plan of one kind may be what a request of another asks for: one about rows and one about figures are told apart by the plan alone.

@@ -71,6 +71,9 @@ impl Agent<'_> {
             scored = self.reordered(scored, &order);
         }
         self.put_explained_first(&found.explained, &mut scored)?;
+        if reading.query.is_none() {
+            self.put_edition_first(&reading.words, &mut scored)?;
+        }
         let is_read = reading.query.is_none() && reading.answered.is_none() && !reading.request.text.trim().is_empty();
         let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));

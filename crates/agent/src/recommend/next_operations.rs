@@ -7,7 +7,7 @@ use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
-use lakeward_core::text::NameParts;
+use lakeward_core::text::{NameParts, counted};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
@@ -37,6 +37,8 @@ pub struct Situation<'a> {
     pub wanted: &'a [String],
     /// The working table, or the best candidate where there is none.
     pub base: Option<Base<'a>>,
+    /// Whether that is at hand already.
+    pub is_at_hand: bool,
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
     pub record: Option<&'a str>,
     /// What the request says of rows, columns and tables, as an operation.
@@ -80,8 +82,12 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
         OperationKind::Aggregate => "figure or group",
         _ => "column or value",
     };
-    let nothing = format!("nothing in the request names a {what} of `{id}`");
-    proposal(kind, vec![unmet(nothing)], format!("could work on `{id}`"))
+    let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
+    if kind == OperationKind::Filter && !situation.is_at_hand {
+        let reason = format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row"));
+        return RankedOperation { runnable: Some(base.plan.clone()), ..proposal(kind, nothing, reason) };
+    }
+    proposal(kind, nothing, format!("could work on `{id}`"))
 }
 
 /// The operations, best first; their scores sum to 1 and are no probabilities yet.

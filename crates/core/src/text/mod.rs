@@ -9,7 +9,7 @@
 //! | how alike two names of columns are, 0..=1 | [`name_likeness`]; one name compared with many: [`NameParts`] |
 //! | a text on one line, separated by single spaces | [`on_one_line`] |
 //! | letters without accents | [`fold_into`] (lower case, the word index's folding), [`without_marks`] (case kept) |
-//! | the stem of an English word | [`Stemmer`] |
+//! | the stem of an English word, those of a text | [`Stemmer`], [`stems`] |
 //! | years in a text, and which numbers may be years | [`years`] |
 //! | untrusted text, safe to show | [`shown()`] |
 //!
@@ -28,5 +28,5 @@ pub use fold::{fold_into, is_letter, letters_and_digits, name_key, without_marks
 pub use likeness::{NameParts, abbreviations, name_likeness};
 pub use names::{is_placeholder, name_words};
 pub use shown::{counted, shown};
-pub use stem::Stemmer;
+pub use stem::{Stemmer, stems};
 pub use words::{bare, content_words, is_function_word, lower_words, on_one_line, runs, words};

@@ -1,7 +1,11 @@
 //! Stems of English words (Snowball), with the same algorithm as the word index.
 
+use std::collections::BTreeSet;
+
 use frostem::Algorithm;
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::{is_function_word, name_words};
 
 /// Longer words, such as hashes and pasted blobs, are not stemmed.
 const LONGEST_BYTES: usize = 64;
@@ -45,6 +49,13 @@ impl Stemmer {
         }
         &slot.1
     }
+}
+
+/// The stems of the words of a text that say something.
+pub fn stems(text: &str) -> BTreeSet<String> {
+    let mut stemmer = Stemmer::default();
+    let words = name_words(text).into_iter().filter(|word| !is_function_word(word));
+    words.map(|word| stemmer.stem(&word).to_string()).collect()
 }
 
 #[cfg(test)]

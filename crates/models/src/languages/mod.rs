@@ -33,6 +33,8 @@ const LONGEST_RUN: usize = 4;
 const SHORTEST_PART: usize = 3;
 /// Words that a note tells.
 const MOST_TOLD: usize = 12;
+/// Longest German compound that is taken apart, in letters: each of its endings is tried.
+const LONGEST_COMPOUND: usize = 80;
 /// What stands between the parts of a German compound.
 const LINKS: [&str; 6] = ["", "s", "es", "n", "en", "er"];
 
@@ -192,9 +194,14 @@ impl Lexicons {
 
     fn english() -> HashSet<String> {
         let stemmer = Stemmer::new(Algorithm::English);
+        let grammar = foreign_grammar();
         let own = ENGLISH.split_whitespace().map(str::to_string);
         let of_lists = entries().filter(|(entry, _)| !entry.is_grammar).flat_map(|(entry, _)| {
-            words(entry.english).into_iter().map(|word| stem(&stemmer, &entry.english[word])).collect::<Vec<_>>()
+            let said: Vec<&str> = words(entry.english).into_iter().map(|word| &entry.english[word]).collect();
+            // `la` of `La Paz` is no English word.
+            let is_borrowed = |word: &str| said.len() > 1 && grammar.contains(&word.to_lowercase());
+            let own: Vec<&str> = said.iter().copied().filter(|word| !is_borrowed(word)).collect();
+            own.into_iter().map(|word| stem(&stemmer, word)).collect::<Vec<_>>()
         });
         own.chain(of_lists).collect()
     }
@@ -261,6 +268,9 @@ impl Lexicon {
 
     /// The parts of a German compound, each in English.
     fn compound(&self, word: &str, stemmer: &Stemmer) -> Option<Vec<&'static str>> {
+        if word.chars().count() > LONGEST_COMPOUND {
+            return None;
+        }
         let whole = |word: &str| self.said.get(&folded(word)).or_else(|| self.stems().get(&stem(stemmer, word)));
         let meant = |word: &str| whole(word).filter(|entry| !entry.is_grammar).map(|entry| entry.english);
         // The longest last part first: it says what the thing is.

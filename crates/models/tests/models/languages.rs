@@ -15,6 +15,10 @@ fn words_are_put_into_english() {
         ("Wasserverbrauch der Haushalte in Frankreich", "water consumption household in France"),
         ("qualité de l'eau des lacs depuis 1990", "water quality of lake since 1990"),
         ("¿Qué parte de la electricidad procede del carbón?", "which share of electricity of coal?"),
+        ("taux de chômage", "unemployment rate"),
+        ("tasa de desempleo", "unemployment rate"),
+        ("temperatura de los lagos", "temperature of lake"),
+        ("¿Hay datos de huracanes?", "data of hurricane?"),
         ("青藏高原湖泊的水质数据", "tibet plateau lake water quality data"),
         ("2000-2017年中国的GDP", "2000-2017 China GDP"),
     ] {
@@ -34,6 +38,9 @@ fn english_stays_as_it_is() {
         "10.5072/made.9",
         "xqzv blorf",
         "COVID",
+        "crime in Los Angeles",
+        "hay prices by war year",
+        "la liga scores",
         "",
         "2",
     ] {

@@ -1,6 +1,6 @@
 //! What the words of a span spell out: columns and values that are called so, whatever the model takes the words for.
 
-use lakeward_core::text::{is_function_word, name_key};
+use lakeward_core::text::{is_function_word, name_key, stems};
 
 use super::input::Input;
 use super::number::number;
@@ -62,6 +62,14 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
     const SURE: f32 = 0.9;
     const LEAST: f32 = 0.02;
     let compares = |span: &Span| span.role == Role::Value && span.part.is_none() && span.unit.is_none();
+    // The name of a column is none of its values: `2023` where each year has a column.
+    for span in spans.iter_mut().filter(|span| compares(span) && span.operator == Operator::Equal) {
+        let Some(column) = span.column().map(|place| &schema.columns[place]) else { continue };
+        let is_value = span.value.is_some() || column.kind.is_number() && is_possible(span, column);
+        if !is_value && name_key(&column.name) == name_key(&span.words) {
+            span.role = Role::Column;
+        }
+    }
     for place in 0..spans.len() {
         let span = &spans[place];
         let Some(column) = span.column().filter(|_| compares(span)) else { continue };
@@ -85,6 +93,51 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
             span.value = None;
             span.confidence = span.confidence.min(likely);
         }
+    }
+}
+
+/// Takes words that are a part of several values of a column for all of these: "after dark" where there is `Dark - lit` and `Dark - no lighting`.
+/// Words that are in nearly all values are said of what the values are of, and are no condition: "the libraries" where all are called so.
+pub(super) fn parts_of_values(spans: &mut Vec<Span>, schema: &Schema) {
+    const NEARLY_ALL: f64 = 0.8;
+    const LEAST_VALUES: usize = 3;
+    let mut place = 0;
+    while place < spans.len() {
+        let span = &spans[place];
+        place += 1;
+        let compares = matches!(span.operator, Operator::Equal | Operator::Different) && span.part.is_none();
+        let (Role::Value, Some(value), Some(column)) = (span.role, &span.value, span.column()) else { continue };
+        let column = &schema.columns[column];
+        let said = stems(&span.words);
+        if !compares || !column.has_words() || said.is_empty() || stems(value) == said {
+            continue;
+        }
+        // What stands for a code is looked at once.
+        let mut codes: Vec<&str> = Vec::new();
+        let meanings = column.meanings.iter().map(|(meaning, code)| (meaning, code));
+        let own = column.values.iter().filter(|_| column.complete).map(|value| (value, value));
+        let (mut all, mut with): (usize, Vec<&String>) = (0, Vec::new());
+        for (text, code) in meanings.chain(own) {
+            if codes.contains(&code.as_str()) {
+                continue;
+            }
+            codes.push(code);
+            all += 1;
+            with.extend(said.is_subset(&stems(text)).then_some(text));
+        }
+        if all < LEAST_VALUES || !with.contains(&value) {
+            continue;
+        }
+        if with.len() as f64 >= NEARLY_ALL * all as f64 {
+            place -= 1;
+            spans.remove(place);
+            continue;
+        }
+        let others = with.into_iter().filter(|other| *other != value);
+        let others: Vec<Span> = others.map(|other| Span { value: Some(other.clone()), ..span.clone() }).collect();
+        let added = others.len();
+        spans.splice(place..place, others);
+        place += added;
     }
 }
 

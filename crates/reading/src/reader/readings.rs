@@ -189,6 +189,7 @@ impl Reader {
         }
         grounding::whole_values(of.text, &mut spans, &of.input, &of.matches);
         grounding::settle(&mut spans, of.schema);
+        grounding::parts_of_values(&mut spans, of.schema);
         for span in &mut spans {
             if let Some(column) = span.column() {
                 span.value = span.value.take().map(|value| of.schema.columns[column].value_for(value));
@@ -261,7 +262,9 @@ pub fn meanings(readings: Vec<Reading>, plan: &Plan, assemble: &dyn Fn(&TurnRead
             !matches!(span.role, Role::Limit | Role::Table | Role::Add | Role::Column)
                 && span.role.place() < Role::Steps.place()
         };
-        let used: Vec<usize> = spans.iter().filter(uses_columns).filter_map(Span::column).collect();
+        let is_first = |(place, span): &(usize, &Span)| *place == 0 || spans[place - 1].bytes != span.bytes;
+        let each = spans.iter().enumerate().filter(is_first).map(|(_, span)| span);
+        let used: Vec<usize> = each.filter(uses_columns).filter_map(Span::column).collect();
         let twice = used.len() - used.iter().collect::<HashSet<_>>().len();
         let one = |is: bool| f64::from(u8::from(is));
         *score = MASS * score.ln()

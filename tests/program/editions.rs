@@ -1,4 +1,4 @@
-//! Tables of one kind with a year in their names: what is asked for another year is asked of its table.
+//! Tables of one kind with a year or a month in their names: what is asked for another period is asked of its table.
 
 use lakeward::{Lakeward, Place};
 use lakeward_agent::Request;
@@ -67,4 +67,26 @@ fn another_year_is_another_table() {
     let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
     let plan = answer.plan(1).ok();
     assert!(plan.is_none_or(|plan| source(plan) == "sales_2020" && appended(plan).len() == 1), "{plan:?}");
+}
+
+#[test]
+fn another_month_is_another_table() {
+    let rows = |month: u32| {
+        let rows = (1..=28).map(|day| format!("{day:02},Z{},2024-{month:02}-{day:02},{}\n", day % 4, 40 + day));
+        format!("no,zone,read_on,litres\n{}", rows.collect::<String>())
+    };
+    let files: Vec<(String, String)> =
+        (5..=8).map(|month| (format!("net/losses_2024_{month:02}.csv"), rows(month))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let folder = Folder::of(&files);
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut session = Session::new("months", "lake");
+    let first = say(&lakeward, &mut session, "litres per zone in august");
+    assert_eq!(source(&first), "net/losses_2024_08");
+    let other = say(&lakeward, &mut session, "same for July");
+    assert_eq!(source(&other), "net/losses_2024_07");
+    let more = say(&lakeward, &mut session, "may to june too");
+    let of_months = ["net/losses_2024_05", "net/losses_2024_06"].map(|id| Input::Table(id.into()));
+    assert_eq!((source(&more), appended(&more)), ("net/losses_2024_07", of_months.iter().collect()));
 }
