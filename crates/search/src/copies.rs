@@ -323,11 +323,16 @@ impl Member {
     /// Members at these places of a ranking, of which one is the newest.
     fn together(members: &HashMap<usize, Self>, places: &[usize]) -> Together {
         let of = |at: usize| &members[&places[at]];
-        let newest = |best: usize, at: usize| if of(at).newer(of(best)).0.is_gt() { at } else { best };
+        // Of files with the same content the later written one is no newer edition.
+        let is_newer =
+            |at: usize, best: usize| of(at).entry.content != of(best).entry.content && of(at).newer(of(best)).0.is_gt();
+        let newest = |best: usize, at: usize| if is_newer(at, best) { at } else { best };
         let current = (1..places.len()).fold(0, newest);
         let other = usize::from(current == 0);
         let tables = places.iter().map(|place| (*place, members[place].entry.id.to_string())).collect();
-        Together { tables, current, reason: of(current).newer(of(other)).1.to_string() }
+        let is_edition = of(current).entry.content != of(other).entry.content;
+        let reason = if is_edition { of(current).newer(of(other)).1 } else { "" };
+        Together { tables, current, reason: reason.to_string() }
     }
 
     fn copy_of(&self, current: &Self, shared: f64) -> TableCopy {

@@ -320,7 +320,8 @@ fn search_in_words(
             let mut found = SearchAnswer { relevance, ..answer(index, &query, *score, candidate)? };
             if let Some(Copies { ids, reason }) = copies.get(place) {
                 found.also.clone_from(ids);
-                let current = if reason.is_empty() { String::new() } else { format!(": the current one is this, as {reason}") };
+                let current =
+                    if reason.is_empty() { String::new() } else { format!(": the current one is this, as {reason}") };
                 found.reason.push_str(&format!("; also at {}{current}", ids.join(", ")));
             }
             answers.push((rank, found));

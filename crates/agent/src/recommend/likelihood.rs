@@ -48,10 +48,11 @@ impl Basis {
 }
 
 /// Makes the scores of operations, which sum to 1, probabilities that they are what is wanted; the first of them rests on `basis`. They keep their order, and
-/// what is left to 1 is that none of them is.
+/// what is left to 1 is that none of them is. Where a table is only opened nothing was read of what is wanted, and the question keeps its place.
 pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis) {
     let Some((first, others)) = operations.split_first_mut() else { return };
-    if first.kind == OperationKind::Clarify || first.runnable.is_none() {
+    let opens = first.runnable.as_ref().is_none_or(|plan| plan.relation.steps.is_empty());
+    if first.kind == OperationKind::Clarify || opens {
         return;
     }
     first.score = basis.likelihood(first);
@@ -64,12 +65,12 @@ pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis)
 mod tests {
     use super::*;
     use crate::recommend::next_operations::{met, proposal, unmet};
-    use lakeward_core::plan::Plan;
+    use lakeward_core::plan::{Plan, Step};
     use lakeward_core::request::Input;
 
     fn operations(doubtful: bool) -> Vec<RankedOperation> {
         let precondition = if doubtful { unmet("x") } else { met("x") };
-        let runnable = Some(Plan::of(Input::Table("t".into())));
+        let runnable = Some(Plan::of(Input::Table("t".into())).then(Step::Distinct(Vec::new())));
         let first = proposal(OperationKind::Filter, vec![precondition], String::new());
         let other = |kind, asked| RankedOperation { asked, score: 0.2, ..proposal(kind, Vec::new(), String::new()) };
         vec![

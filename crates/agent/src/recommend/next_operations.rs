@@ -83,7 +83,7 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
         _ => "column or value",
     };
     let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
-    if kind == OperationKind::Filter && !situation.is_at_hand {
+    if kind == OperationKind::Filter && !situation.is_at_hand && situation.wished.is_none() {
         let reason = format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row"));
         return RankedOperation { runnable: Some(base.plan.clone()), ..proposal(kind, nothing, reason) };
     }
