@@ -9,6 +9,7 @@ use lakeward_core::role::Role;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::cite::Citation;
 use lakeward_search::late::{BuiltinTokens, LateQuery};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::weights::LateModels;
@@ -177,6 +178,42 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
     let query = RecordQuery { exclude: &["wages".into()], ..query_of(&[]) };
     let found = record_search::search(&index, StaticModel::builtin(), &query).expect("answers");
     assert_eq!((found.matching, found.answers.len()), (3, 3));
+}
+
+#[test]
+fn what_has_no_end_covers_every_year_from_its_start() {
+    let (_lake, index) = catalogue(concat!(
+        r#"{"id": "moths", "title": "Moths", "temporal": "1969-05-01/.."}"#,
+        "\n",
+        r#"{"id": "mosses", "title": "Mosses", "temporal": "../1960"}"#,
+        "\n",
+        r#"{"id": "ferns", "title": "Ferns", "temporal": "1969"}"#,
+        "\n",
+    ));
+    let ask = |from, to| {
+        let demand = years(RequestedYears::Cover { from, to });
+        let mut found = asked(&index, "", &[demand], 3, Route::Auto);
+        found.sort();
+        found
+    };
+    assert_eq!(ask(1970, 1980), ["ferns -period", "mosses -period", "moths"]);
+    assert_eq!(ask(1950, 1951), ["ferns -period", "mosses", "moths -period"]);
+    assert_eq!(ask(1969, 1969), ["ferns", "mosses -period", "moths"]);
+}
+
+#[test]
+fn a_citation_has_the_authors_and_the_version_of_its_record() {
+    let (_lake, index) = catalogue(concat!(
+        r#"{"doi": "10.5072/quake", "titles": [{"title": "Aftershocks"}], "version": "2.1", "creators": [{"name": "Dushi, Edmond"},"#,
+        r#" {"name": "Quakes, Inc.", "nameType": "Organizational"}]}"#,
+        "\n",
+    ));
+    let dataset = index.dataset(index.find("10.5072/quake").expect("a record")).expect("a dataset");
+    let citation = Citation::of(&dataset, "lake");
+    let named: Vec<(&str, Option<&str>)> =
+        citation.creators.iter().map(|author| (author.name.as_str(), author.given.as_deref())).collect();
+    assert_eq!(named, [("Dushi", Some("Edmond")), ("Quakes, Inc.", None)]);
+    assert_eq!((citation.version.as_str(), citation.creator.as_deref()), ("2.1", Some("Dushi, Edmond; Quakes, Inc.")));
 }
 
 fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
