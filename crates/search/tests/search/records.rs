@@ -202,6 +202,38 @@ fn what_has_no_end_covers_every_year_from_its_start() {
 }
 
 #[test]
+fn records_are_read_beside_tables_and_what_is_not_read_is_named() {
+    let lake = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(lake.path().join(name), text).expect("a file");
+    let record = |title: &str| {
+        format!(
+            "<record><header><identifier>oai:{title}</identifier></header><metadata><dc><title>{title}</title></dc></metadata></record>"
+        )
+    };
+    write("t1.csv", "code,town\nNIM,Niamey\nAJY,Agadez\n");
+    write("rows.json", r#"[{"result": 1, "stop": "Dam"}, {"result": 2, "stop": "Oost"}]"#);
+    write("oai.xml", &format!("<OAI-PMH>{}{}</OAI-PMH>", record("Glaciers"), record("Moths")));
+    write("moths.jsonld", r#"[{"@type": "Dataset", "name": "Light traps", "@id": "https://doi.org/10.5072/traps"}]"#);
+    let packages = r#"{"name": "air", "title": "Airfields of Niger", "resources": [{"url": "https://x.example/t1.csv"}]}, {"name": "bus", "title": "Bus stops"}"#;
+    write("search.json", &format!(r#"{{"success": true, "result": {{"results": [{packages}]}}}}"#));
+    write("pom.xml", "<project/>");
+    write("shapes.ttl", "@prefix a: <b> .");
+    write("odd.jsonld", r#"{"@context": "https://schema.org", "@type": "Person"}"#);
+    let stats = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((stats.tables, stats.records), (2, 4), "{:?}", stats.problems);
+    let mut named: Vec<&str> = stats.problems.iter().filter_map(|(path, _)| path.rsplit('/').next()).collect();
+    named.sort();
+    assert_eq!(named, ["odd.jsonld", "pom.xml", "shapes.ttl"]);
+    assert_eq!(found(lake.path(), "airfields of niger")[0].table, "t1");
+    assert!(found(lake.path(), "light traps")[0].record);
+    let again = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 6));
+    fs::remove_file(lake.path().join("oai.xml")).expect("a file");
+    let after = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((after.tables, after.records, after.removed), (2, 2, 2));
+}
+
+#[test]
 fn a_citation_has_the_authors_and_the_version_of_its_record() {
     let (_lake, index) = catalogue(concat!(
         r#"{"doi": "10.5072/quake", "titles": [{"title": "Aftershocks"}], "version": "2.1", "creators": [{"name": "Dushi, Edmond"},"#,
