@@ -51,9 +51,12 @@ fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
             let told = Some(metadata.years()).filter(|(first, last)| first.is_some() || last.is_some());
             let covered = dataset.table().and_then(|table| table.profile.time.as_ref()).map(|time| time.years());
             let (first, last) = told.or(covered)?;
-            let year = |year: Option<i32>| year.map_or_else(|| "?".to_string(), |year| year.to_string());
             let field = if metadata.temporal.is_some() { "temporal" } else { "years" };
-            Some((format!("{} to {}", year(first), year(last)), field))
+            Some(match (first, last) {
+                (Some(first), None) => (format!("from {first} on"), field),
+                (None, Some(last)) => (format!("up to {last}"), field),
+                (first, last) => (format!("{} to {}", first?, last?), field),
+            })
         }
         Field::Places => Some(&metadata.spatial)
             .filter(|places| !places.is_empty())

@@ -164,7 +164,7 @@ pub struct LakeListing {
     pub sidecars: Vec<PathBuf>,
     /// What tables say of themselves, by their paths below the root.
     pub described: Vec<(String, TableMetadata)>,
-    /// XML files, which may be catalogues, sorted.
+    /// Files of XML and RDF, which may be catalogues, sorted.
     pub catalogues: Vec<PathBuf>,
     /// Entries that could not be used, each with the reason, sorted.
     pub problems: Vec<(PathBuf, String)>,
@@ -327,7 +327,7 @@ impl Walk<'_> {
         if is_sidecar(&path) {
             return self.listing.sidecars.push(path);
         }
-        if is_xml(&path) && meta.is_file() {
+        if (is_xml(&path) || is_rdf(&path)) && meta.is_file() {
             return self.listing.catalogues.push(path);
         }
         let Some((format, compression)) = classify(&path) else { return };
@@ -391,6 +391,11 @@ fn real_path(folder: &Path) -> PathBuf {
 pub(super) fn is_xml(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     [".xml", ".xml.gz", ".xml.zst"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether the name at the end of `path` is that of a file of RDF/XML or Turtle.
+pub(super) fn is_rdf(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| ["rdf", "ttl"].iter().any(|rdf| extension.eq_ignore_ascii_case(rdf)))
 }
 
 pub(super) fn is_hidden(path: &Path) -> bool {

@@ -114,12 +114,28 @@ fn the_richest_format_of_a_set_is_harvested() {
     assert_eq!(code, 2, "{stderr}");
     let (code, stats, stderr) =
         harvest(&server.url, &folder.path().join("none"), &["--set", "snow", "--format", "oai_dc"]);
-    // Nothing was found.
-    assert_eq!((code, stats["records"].as_u64()), (4, Some(0)), "{stderr}");
+    // Nothing was found, and that is all there is.
+    assert_eq!((code, stats["records"].as_u64(), stats["complete"].as_bool()), (0, Some(0), Some(true)), "{stderr}");
     assert_eq!(
         server.asked().last().and_then(|(query, _)| parameter(query, "metadataPrefix").map(str::to_string)).as_deref(),
         Some("oai_dc")
     );
+}
+
+#[test]
+fn a_harvest_with_nothing_new_is_complete() {
+    let server = OaiServer::start(|query, _| {
+        introduction(query).unwrap_or_else(|| match parameter(query, "from") {
+            Some(_) => Reply::of(page("<error code=\"noRecordsMatch\">nothing</error>")),
+            None => nth_page(page_asked(query), 1, EACH),
+        })
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    for (run, records) in [(1, EACH as u64), (2, 0), (3, 0)] {
+        let (code, stats, stderr) = harvest(&server.url, folder.path(), &[]);
+        assert_eq!((code, stats["complete"].as_bool()), (0, Some(true)), "{stderr} {stats}");
+        assert_eq!((stats["run"].as_u64(), stats["records"].as_u64()), (Some(run), Some(records)), "{stats}");
+    }
 }
 
 #[test]

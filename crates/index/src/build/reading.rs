@@ -1,5 +1,6 @@
 //! Reads one table or record of the lake into a [`TableDraft`], and reads the record files.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub(super) fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'
 /// The outcome of one file.
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
-/// Reads the records of the given file or folder, otherwise of the files stored in `manifest` and of a lake that contains nothing else. The
+/// Reads the records of the given file or folder, otherwise of the files of records in the lake and of those stored in `manifest`. The
 /// files are stored in `manifest` and are not tables.
 pub(super) fn read_records(
     lake: &Path,
@@ -39,47 +40,56 @@ pub(super) fn read_records(
     named: Option<&Path>,
     listing: &mut LakeListing,
 ) -> Result<Records> {
+    let before = std::mem::take(&mut manifest.records);
     let paths: Vec<PathBuf> = match named {
         // A folder of catalogues, such as that of a harvest.
         Some(folder) if storage::is_dir(folder) => {
-            let names = metadata::catalogues_alone(folder, &source::list_files(folder)?);
+            let files = source::list_files(folder)?;
+            let names = metadata::record_files(folder, &files);
             if names.is_empty() {
-                return Err(Error::Usage(format!(
-                    "the folder `{}` has no catalogue, or has more than catalogues",
-                    folder.display()
-                )));
+                return Err(Error::Usage(format!("the folder `{}` has no catalogue", folder.display())));
             }
+            listing.problems.extend(metadata::unread_catalogues(folder, &files, &names));
             names.iter().map(|name| folder.join(name)).collect()
         }
         Some(path) => vec![path.to_path_buf()],
         None => {
-            // Of a lake of catalogues alone new ones count, too.
-            let mut names = metadata::catalogues_alone(lake, listing);
-            let is_alone = !names.is_empty();
-            names.extend(manifest.records.iter().cloned());
-            if is_alone {
-                names.sort();
-            }
+            let mut names = metadata::record_files(lake, listing);
+            // What was in the lake and is there no more has no records any more.
+            let is_there = |name: &&String| Path::new(name).is_absolute() || storage::exists(&lake.join(name));
+            names.extend(before.iter().filter(is_there).cloned());
+            names.sort();
             names.dedup();
+            listing.problems.extend(metadata::unread_catalogues(lake, listing, &names));
             names.iter().map(|name| lake.join(name)).collect()
         }
     };
     let real_lake = storage::canonical(lake).map_err(|source| Error::io("list", lake, source))?;
     let mut records = Records::default();
-    manifest.records.clear();
+    let mut of_tables: HashMap<String, PathBuf> = HashMap::new();
     for path in paths {
         let real = storage::canonical(&path).map_err(|source| Error::io("read", &path, source))?;
         let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
-        let read = Records::read(&real, &name)?;
+        let read = match Records::read(&real, &name) {
+            // Nobody has said that it holds records.
+            Err(Error::Unreadable { reason, .. }) if named.is_none() && !before.contains(&name) => {
+                listing.problems.push((path, reason));
+                continue;
+            }
+            read => read?,
+        };
         let is_records = |path: &Path| storage::canonical(path).is_ok_and(|path| path == real);
-        listing.files.retain(|file| !is_records(&file.path));
+        for file in listing.files.extract_if(.., |file| is_records(&file.path)) {
+            of_tables.insert(name.clone(), file.path);
+        }
         listing.sidecars.retain(|path| !is_records(path) || metadata::describes_files(path));
         listing.problems.extend(read.problems.iter().map(|problem| (real.clone(), problem.clone())));
         records.append(read);
         manifest.records.push(name);
     }
-    let names = listing.files.iter().filter_map(|file| file.relative.rsplit('/').next()).map(str::to_lowercase);
-    records.without_files_in(&names.collect());
+    let describing = records.without_files_in(listing.files.iter().map(|file| file.relative.as_str()));
+    let describing = describing.iter().filter_map(|name| of_tables.remove(&**name));
+    listing.sidecars.extend(describing.filter(|path| metadata::describes_files(path)));
     Ok(records)
 }
 

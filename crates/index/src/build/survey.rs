@@ -60,6 +60,8 @@ impl Survey {
         let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
         let (mut metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
         metadata.add_described(std::mem::take(&mut listing.described));
+        // One of records need not describe tables.
+        problems.retain(|(path, _)| !path.strip_prefix(lake).is_ok_and(|path| is_of_records(&manifest, path)));
         problems.append(&mut listing.problems);
         let records_left_out = records.left_out;
         let (records_replaced, records_deleted) = (records.replaced, records.deleted.len() as u64);
@@ -100,6 +102,10 @@ impl Survey {
         };
         plan::plan(folder, &self.manifest, &target)
     }
+}
+
+fn is_of_records(manifest: &Manifest, path: &Path) -> bool {
+    manifest.records.iter().any(|name| Path::new(name) == path)
 }
 
 /// The settings of cells whose table is not in the lake, with the nearest that are.

@@ -138,7 +138,11 @@ fn pages(
         let (bytes, page) = client.page(&asked)?;
         if let Some((code, words)) = &page.error {
             match code.as_str() {
-                "noRecordsMatch" => return state.finish(options, &page),
+                // Nothing has changed: the list is empty, and read to its end.
+                "noRecordsMatch" => {
+                    stats.complete = true;
+                    return state.finish(options, &page);
+                }
                 "badResumptionToken" if state.token.is_some() && state.restarts < MOST_RESTARTS => {
                     // Its tokens expire: the list is begun anew, and records that come again are the same records.
                     state.restarts += 1;

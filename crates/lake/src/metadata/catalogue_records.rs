@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::TableMetadata;
+use super::index::file_name_of;
 use super::parts::UnusedReason;
 use super::read_records::MOST_REPORTED;
 use super::spool::{Spool, Spooled};
@@ -114,9 +115,44 @@ impl Records {
         }
     }
 
-    /// Removes the records of datasets that have a file in the lake: `files` are the names of the lake's files.
-    pub fn without_files_in(&mut self, files: &HashSet<String>) {
-        self.described.retain(|_, record| !record.files.iter().any(|file| files.contains(file)));
+    /// Removes the records of datasets of which the lake has a file, by its name, in or below the folder of the catalogue; where several records
+    /// name it, it is none's. `files` are the paths of the lake's files. Returns the catalogues of those records, which describe these files.
+    pub fn without_files_in<'a>(&mut self, files: impl Iterator<Item = &'a str>) -> HashSet<Arc<str>> {
+        let folder_of = |path: &'a str| path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut folders: HashMap<String, Vec<&str>> = HashMap::new();
+        for path in files {
+            let Some(name) = file_name_of(path) else { continue };
+            folders.entry(name).or_default().push(folder_of(path));
+        }
+        let is_there = |catalogue: &str, file: &String| {
+            // A catalogue beside the lake is of all of it.
+            let folder = if catalogue.starts_with('/') {
+                ""
+            } else {
+                catalogue.rsplit_once('/').map_or("", |(folder, _)| folder)
+            };
+            let is_below = |path: &&str| {
+                folder.is_empty()
+                    || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            folders.get(file).is_some_and(|folders| folders.iter().any(is_below))
+        };
+        let mut named: HashMap<(Arc<str>, String), usize> = HashMap::new();
+        for record in self.described.values() {
+            for file in record.files.iter().filter(|file| is_there(&record.name, file)) {
+                *named.entry((Arc::clone(&record.name), file.clone())).or_default() += 1;
+            }
+        }
+        let mut describing = HashSet::new();
+        self.described.retain(|_, record| {
+            let has = |file: &String| named.get(&(Arc::clone(&record.name), file.clone())) == Some(&1);
+            let is_in_lake = record.files.iter().any(has);
+            if is_in_lake {
+                describing.insert(Arc::clone(&record.name));
+            }
+            !is_in_lake
+        });
+        describing
     }
 
     /// Assigns each record to the table that it describes. Returns the metadata by table, for the tables `ids`, and the records

@@ -18,6 +18,13 @@ pub(super) fn read(document: &Value) -> Vec<Dataset> {
     items(found).filter(|package| package.is_object() || package.is_string()).map(package).collect()
 }
 
+/// Whether `node` is a package by the fields that only CKAN has.
+pub(super) fn is_package(node: &Value) -> bool {
+    let has = |name: &str| node.get(name).is_some_and(|value| !value.is_null());
+    let is_of_portal = has("metadata_created") || has("num_resources") || has("license_title") && has("notes");
+    (has("name") || has("title")) && (has("resources") || has("notes")) && is_of_portal
+}
+
 /// Fields of a package that are no facets: stored in a field of [`TableMetadata`], or about the portal and not the data.
 const NO_FACETS: [&str; 39] = [
     "title",
@@ -83,19 +90,22 @@ pub(super) fn package(package: &Value) -> Dataset {
         return Dataset { id: Some(name.to_string()), whole, ..Dataset::default() };
     }
     let fields = fields(package);
-    let extra = |names: &[&str]| {
+    let extra_of = |name: &str| {
         items(get(package, &["extras"])).find_map(|extra| {
-            let key = text(get(extra, &["key"]))?.to_lowercase();
-            names.contains(&key.as_str()).then(|| text(get(extra, &["value"])))?.map(|value| super::clean::line(&value))
+            let is_named = text(get(extra, &["key"])).is_some_and(|key| key.to_lowercase() == name);
+            is_named.then(|| text(get(extra, &["value"])))?.map(|value| super::clean::line(&value))
         })
     };
+    let extra = |names: &[&str]| names.iter().find_map(|name| extra_of(name));
+    const PLACES: [&str; 5] = ["spatial-text", "spatial_text", "spatial_name", "geographic_coverage", "spatial"];
     let mut whole = TableMetadata {
         tags: tags(package, &["tags", "keywords", "groups"]),
         identifier: identifier(package, &["doi", "identifier", "cstr", "uri"])
             .or_else(|| extra(&["doi", "identifier", "guid", "uri", "dcat_identifier"]).and_then(known_identifier)),
-        spatial: match places(package, &["spatial_text", "spatial", "geographic_coverage"]) {
-            places if !places.is_empty() => places,
-            _ => places_in(extra(&["spatial-text", "spatial_text", "spatial_name", "spatial"])),
+        spatial: {
+            let own = PLACES.iter().map(|name| places(package, &[name]));
+            let others = PLACES.iter().map(|name| places_in(extra_of(name)));
+            own.chain(others).find(|places| !places.is_empty()).unwrap_or_default()
         },
         temporal: period(package, &["temporal", "temporal_coverage", "time_coverage"])
             .or_else(|| TimeCovered::of(&extra(&["temporal", "temporal_coverage"])?))
@@ -110,6 +120,7 @@ pub(super) fn package(package: &Value) -> Dataset {
         ..TableMetadata::default()
     };
     CKAN.fill(package, &mut whole);
+    CKAN.add_names(package, &mut whole);
     let resources = || items(get(package, &["resources"])).filter(|resource| resource.is_object());
     let formats = resources().filter_map(|resource| line(resource, &["format"])).collect();
     Dataset { id: text(get(package, &["name", "id"])), whole, files: resources().map(resource).collect(), formats }

@@ -1,10 +1,9 @@
-//! Catalogues in a lake without the data they describe: recognises their files, and reads the datasets of a JSON document
-//! one by one.
+//! Files of records: recognises them in a lake, and reads the datasets of a JSON document one by one.
 //!
-//! A lake whose only files are catalogues is read as catalogues: lines of records under a usual name or of a known standard, CKAN's answers
-//! to `package_search`, `package_list` and `package_show`, DCAT's `data.json`, answers of DataCite, Dataverse and Science Data Bank, and
-//! XML of OAI-PMH, DataCite and ISO 19115. In a lake with tables the same files are read as usual: as a table of lines, or as a
-//! description of tables.
+//! A file is one of records by what it holds, whatever lies beside it: lines of records of a known standard, CKAN's answers to
+//! `package_search`, `package_list` and `package_show`, DCAT's `data.json`, datasets of schema.org, answers of DataCite, Dataverse and Science
+//! Data Bank, and XML of OAI-PMH, DataCite and ISO 19115. Two are ambiguous: lines in our own form may be a table, and are one beside other
+//! tables; a document of one dataset describes the table of its name or of its folder, where there is one, and is then no record.
 //!
 //! The list of datasets in a document is read item by item, so that memory does not depend on how many there are; only a document
 //! whose datasets refer to each other (`@graph`) is read as a whole.
@@ -13,13 +12,14 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::index::{file_name_of, read_document};
+use super::index::{Tables, describes_beside, file_name_of, is_dcat, read_document};
 use super::xml::{self, Bounded};
 use super::{Dataset, DescribedFile, Facet, TableMetadata, ckan, clean, dcat, schema_org, standards, value};
 use crate::reader;
@@ -31,12 +31,13 @@ const LARGEST_DUMP_BYTES: u64 = 256 << 20;
 /// Largest item of a list of datasets, in bytes.
 const LARGEST_ITEM_BYTES: u64 = 32 << 20;
 /// Keys below which a document has its list of datasets.
-const LISTS: [&str; 10] =
-    ["data", "items", "result", "results", "dataset", "records", "list", "Content", "hits", "datasets"];
+const LISTS: [&str; 11] =
+    ["data", "items", "result", "results", "dataset", "records", "list", "Content", "content", "hits", "datasets"];
 /// Nesting of such keys.
 const MOST_LISTS_DEPTH: usize = 4;
 /// Beginning of an XML file in which it is told by its elements.
 const PEEKED_ELEMENTS: usize = 4;
+const PEEKED_XML_BYTES: u64 = 64 << 20;
 /// Usual names of files with one record per line, without extensions.
 const NAMES: [&str; 9] = [
     "corpus",
@@ -53,6 +54,29 @@ const NAMES: [&str; 9] = [
 const PEEKED_LINES: usize = 16;
 /// Bytes read for that check.
 const PEEKED_BYTES: u64 = 1 << 20;
+/// Beginning of a JSON file in which one of [`MARKS`] has to be, in bytes, and items of its list that are checked.
+const MARKED_BYTES: u64 = 64 << 10;
+const PEEKED_ITEMS: usize = 16;
+/// Keys of which every document of records has one, so that a table of JSON is not parsed to its end.
+const MARKS: [&[u8]; 17] = [
+    b"\"@type\"",
+    b"\"@graph\"",
+    b"\"dataset\"",
+    b":dataset\"",
+    b"\"result\"",
+    b"\"titles\"",
+    b"\"creators\"",
+    b"\"doi\"",
+    b"\"datasetVersion\"",
+    b"\"latestVersion\"",
+    b"\"metadataBlocks\"",
+    b"\"global_id\"",
+    b"\"dataSetId\"",
+    b"\"titleEn\"",
+    b"\"titleZh\"",
+    b"\"resources\"",
+    b"\"metadata_created\"",
+];
 /// Longest id generated here, in bytes.
 const LONGEST_ID_BYTES: usize = 200;
 
@@ -84,28 +108,50 @@ pub(super) enum Item {
     Not { number: u64, reason: String },
 }
 
-/// The files of a lake that holds only catalogues, as paths below its root; empty if the lake holds anything else.
-pub fn catalogues_alone(root: &Path, listing: &LakeListing) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for file in &listing.files {
-        let is_catalogue = match file.format {
-            Format::NdJson => has_records(file),
-            Format::Json => is_dump(&file.path),
-            _ => false,
-        };
-        if !is_catalogue {
-            return Vec::new();
-        }
-        names.push(file.relative.clone());
-    }
-    for path in &listing.sidecars {
-        if is_dump(path) {
-            names.push(below(root, path));
-        }
-    }
-    names.extend(listing.catalogues.iter().filter(|path| is_xml_dump(path)).map(|path| below(root, path)));
+/// The files of records below `root`, as paths below it, sorted.
+pub fn record_files(root: &Path, listing: &LakeListing) -> Vec<String> {
+    let kinds: Vec<Kind> = listing.files.par_iter().map(kind).collect();
+    let is_alone = !kinds.contains(&Kind::Table);
+    let is_records = |kind: Kind| kind == Kind::Records || kind == Kind::OwnLines && is_alone;
+    let (records, tables): (Vec<_>, Vec<_>) = listing.files.iter().zip(kinds).partition(|(_, kind)| is_records(*kind));
+    let tables = Tables::of(tables.iter().map(|(file, _)| file.relative.as_str()));
+    let mut names: Vec<String> = records.into_iter().map(|(file, _)| file.relative.clone()).collect();
+    names.par_extend(listing.sidecars.par_iter().filter(|path| is_dump(path)).filter_map(|path| {
+        let name = below(root, path);
+        let describes = tables.are_beside(&name) && load(path).is_ok_and(|document| describes_beside(&name, &document));
+        (!describes).then_some(name)
+    }));
+    names.par_extend(listing.catalogues.par_iter().filter(|path| is_xml_dump(path)).map(|path| below(root, path)));
     names.sort();
     names
+}
+
+/// What a file of a lake holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Records of a known standard.
+    Records,
+    /// Lines with an id and a title under a usual name, which may be records.
+    OwnLines,
+    Table,
+}
+
+fn kind(file: &LakeFile) -> Kind {
+    match file.format {
+        Format::NdJson => kind_of_lines(file),
+        Format::Json if is_dump(&file.path) => Kind::Records,
+        _ => Kind::Table,
+    }
+}
+
+/// Why each of the files of XML and RDF in `listing` that is not among `records`, which are sorted, is not read.
+pub fn unread_catalogues(root: &Path, listing: &LakeListing, records: &[String]) -> Vec<(PathBuf, String)> {
+    let unread = listing.catalogues.iter().filter(|path| records.binary_search(&below(root, path)).is_err());
+    let reason = |path: &Path| match source::is_rdf(path) {
+        true => "RDF is read as JSON-LD, not as RDF/XML or Turtle",
+        false => "it holds no record of a standard known here",
+    };
+    unread.map(|path| (path.clone(), reason(path).to_string())).collect()
 }
 
 fn below(root: &Path, path: &Path) -> String {
@@ -116,7 +162,7 @@ fn below(root: &Path, path: &Path) -> String {
 fn is_xml_dump(path: &Path) -> bool {
     let Ok(input) = reader::open_text(path) else { return false };
     let (mut seen, mut is_known) = (0, false);
-    xml::each_element(input, &standards::ELEMENTS, |element| {
+    xml::each_element(input.take(PEEKED_XML_BYTES), &standards::ELEMENTS, |element| {
         seen += 1;
         is_known = !matches!(standards::of_xml(element), standards::Read::Not(_));
         !is_known && seen < PEEKED_ELEMENTS
@@ -124,52 +170,91 @@ fn is_xml_dump(path: &Path) -> bool {
     is_known
 }
 
-/// Whether the file has a usual name of a file of records, and its first lines are records.
-fn has_records(file: &LakeFile) -> bool {
+/// What the first lines are.
+fn kind_of_lines(file: &LakeFile) -> Kind {
     let name = file.relative.rsplit('/').next().unwrap_or_default().to_lowercase();
     let stem = name.split('.').next().unwrap_or_default();
     let is_usual = NAMES.contains(&stem);
-    let Ok(input) = reader::open_unpacked(&file.path) else { return false };
+    let Ok(input) = reader::open_unpacked(&file.path) else { return Kind::Table };
     let mut input = BufReader::new(input.take(PEEKED_BYTES));
-    let mut records = 0;
+    let (mut records, mut own) = (0, 0);
     for _ in 0..PEEKED_LINES {
         let mut line = Vec::new();
-        if input.read_until(b'\n', &mut line).is_err() || !line.ends_with(b"\n") && records > 0 {
+        if input.read_until(b'\n', &mut line).is_err() || !line.ends_with(b"\n") && records + own > 0 {
             break;
         }
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line);
         let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
         let has_id = value.get("id").is_some_and(|id| id.is_string() || id.is_number());
         let has_title = ["title", "name"].iter().any(|key| value.get(key).is_some_and(Value::is_string));
-        if !(standards::is_record(&value) || is_usual && has_id && has_title) {
-            return false;
+        match standards::is_record(&value) {
+            true => records += 1,
+            false if is_usual && has_id && has_title => own += 1,
+            false => return Kind::Table,
         }
-        records += 1;
     }
-    records > 0
+    match (records, own) {
+        (0, 0) => Kind::Table,
+        (_, 0) => Kind::Records,
+        _ => Kind::OwnLines,
+    }
 }
 
-/// Whether a document lists datasets as CKAN and DCAT do.
+/// Whether a document is a dataset or lists datasets, as CKAN, DCAT, schema.org and the catalogues of research data write them.
 fn is_dump(path: &Path) -> bool {
-    let mut is_known = false;
-    let _ = each_item(path, &mut |_, item| {
-        is_known = standards::is_record(&item);
-        false
-    });
-    if is_known {
-        return true;
+    let mut beginning = Vec::new();
+    let Ok(input) = reader::open_text(path) else { return false };
+    if input.take(MARKED_BYTES).read_to_end(&mut beginning).is_err()
+        || !MARKS.iter().any(|mark| memchr::memmem::find(&beginning, mark).is_some())
+    {
+        return false;
     }
-    let small = crate::storage::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_DUMP_BYTES);
-    small && load(path).is_ok_and(|document| lists_datasets(&document))
+    let (mut seen, mut is_known) = (0, false);
+    let _ = each_item(path, &mut |key, item| {
+        seen += 1;
+        is_known = is_dataset(key, &item);
+        !is_known && seen < PEEKED_ITEMS
+    });
+    let small = || crate::storage::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_DUMP_BYTES);
+    let is_object = beginning.trim_ascii_start().starts_with(b"{");
+    is_known || is_object && small() && load(path).is_ok_and(|document| holds_datasets(&document))
 }
 
-fn lists_datasets(document: &Value) -> bool {
-    let is_answer = document.get("success").is_some_and(Value::is_boolean) && document.get("result").is_some();
-    let has_catalogue = document.get("dataset").or_else(|| document.get("dcat:dataset")).is_some_and(Value::is_array);
-    let graph = document.get("@graph").and_then(Value::as_array);
-    let in_graph =
-        graph.is_some_and(|nodes| nodes.iter().take(1024).any(|node| super::value::has_type(node, "Dataset")));
-    is_answer || has_catalogue || in_graph || standards::is_record(document) || standards::is_record(&document["data"])
+/// Whether an item of the list under `key` is a dataset.
+fn is_dataset(key: &str, node: &Value) -> bool {
+    const OF_DCAT: [&str; 7] =
+        ["identifier", "description", "distribution", "keyword", "publisher", "landingPage", "@id"];
+    let in_catalogue = || key == "dataset" && OF_DCAT.iter().any(|name| !value::get(node, &[name]).is_null());
+    let has_title = || value::line(node, &["title", "name"]).is_some();
+    standards::is_record(node) || ckan::is_package(node) || is_linked(node) || in_catalogue() && has_title()
+}
+
+/// Whether a node of JSON-LD is a dataset.
+fn is_linked(node: &Value) -> bool {
+    node.get("@type").is_some()
+        && value::has_type(node, "Dataset")
+        && value::line(node, &["name", "title", "headline", "description"]).is_some()
+}
+
+/// Whether a document that is read as a whole is a dataset or holds some.
+fn holds_datasets(document: &Value) -> bool {
+    let result = &document["result"];
+    let in_answer = result.get("results").unwrap_or(result);
+    let is_answered = |node: &Value| {
+        let is_named = || value::line(node, &["name"]).and(value::line(node, &["title"])).is_some();
+        node.is_string() || is_named() || ckan::is_package(node)
+    };
+    let is_answer = document.get("success").is_some_and(Value::is_boolean) && value::items(in_answer).any(is_answered);
+    let graph = value::items(value::get(document, &["@graph"]));
+    let mut catalogued = graph.chain([document]).flat_map(|node| value::items(value::get(node, &["dataset"])));
+    // A reference is followed when they are read.
+    let is_reference = |node: &Value| node.as_object().is_some_and(|map| map.len() == 1 && map.contains_key("@id"));
+    is_answer
+        || standards::is_record(document)
+        || standards::is_record(&document["data"])
+        || ckan::is_package(document)
+        || schema_org::nodes(document).any(is_linked)
+        || catalogued.any(|node| is_reference(node) || is_dataset("dataset", node))
 }
 
 fn load(path: &Path) -> std::result::Result<Value, String> {
@@ -195,8 +280,8 @@ pub fn describes_files(path: &Path) -> bool {
 pub(super) fn each_dataset(path: &Path, name: &str, each: &mut dyn FnMut(Item) -> bool) -> Result<()> {
     let (mut number, mut goes_on, mut refers) = (0, true, false);
     let read = each_item(path, &mut |key, item| {
-        refers =
-            key == "dataset" && number == 0 && (item.is_string() || item.as_object().is_some_and(|map| map.len() == 1));
+        let is_reference = || item.is_string() || item.as_object().is_some_and(|map| map.len() == 1);
+        refers = number == 0 && (key == "dataset" && is_reference() || key.is_empty() && is_dcat(&item));
         if refers {
             return false;
         }
@@ -233,6 +318,7 @@ fn item(key: &str, node: &Value, number: u64) -> Item {
     let is_object = node.is_object();
     match key {
         "result" | "results" if is_object || node.is_string() => found(ckan::package(node), true),
+        _ if ckan::is_package(node) => found(ckan::package(node), true),
         // A catalogue of schema.org has its datasets under the same name.
         "dataset" if !value::get(node, &["title"]).is_null() => found(dcat::dataset(node, &HashMap::new()), true),
         _ if value::has_type(node, "Dataset") => match schema_org::read(node).into_iter().next() {
@@ -360,31 +446,6 @@ pub(super) fn short_id(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn alone(files: &[(&str, &str)]) -> Vec<String> {
-        let lake = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(lake.path().join(name), text).unwrap();
-        }
-        catalogues_alone(lake.path(), &source::list_files(lake.path()).unwrap())
-    }
-
-    const LINE: &str = "{\"id\": \"a\", \"title\": \"Airports\"}\n";
-    const CKAN: &str =
-        r#"{"success": true, "result": {"count": 1, "results": [{"name": "air-ports", "title": "Air"}]}}"#;
-
-    #[test]
-    fn only_lakes_without_other_files_are_read_as_catalogues() {
-        assert_eq!(alone(&[("corpus.jsonl", LINE)]), ["corpus.jsonl"]);
-        assert_eq!(alone(&[("corpus.jsonl", LINE), ("search.json", CKAN)]), ["corpus.jsonl", "search.json"]);
-        assert_eq!(alone(&[("data.json", r#"{"dataset": [{"title": "x", "identifier": "y"}]}"#)]), ["data.json"]);
-        assert!(alone(&[("corpus.jsonl", LINE), ("a.csv", "a,b\n1,2\n")]).is_empty());
-        // Tables of lines.
-        assert!(alone(&[("films.jsonl", LINE)]).is_empty());
-        assert!(alone(&[("corpus.jsonl", "{\"id\": 1, \"x\": 2}\n")]).is_empty());
-        assert!(alone(&[("corpus.jsonl", "")]).is_empty());
-        assert!(alone(&[("rows.json", "[{\"id\": 1, \"title\": \"x\"}]")]).is_empty());
-    }
 
     #[test]
     fn datasets_of_a_document_have_ids_of_their_own() {

@@ -5,7 +5,7 @@
 //! paths that lead out of the folder); the sidecar's own stem (`x.jsonld` beside `x.csv`); the sidecar's folder, where the
 //! sidecar describes one dataset and names no table file at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -121,8 +121,7 @@ impl MetadataIndex {
     fn add(&mut self, sidecar: &str, mut dataset: Dataset, is_alone: bool) {
         let (folder, name) = split_path(sidecar);
         dataset.whole.file = Some(sidecar.to_string());
-        let names_tables = dataset.files.iter().any(|file| file.locations.iter().any(|place| is_table_file(place)));
-        if is_alone && !names_tables {
+        if is_alone && !dataset.names_tables() {
             let at = self.store(dataset.whole.clone());
             let stem = stem_of(name).to_string();
             if is_generic(&stem) {
@@ -174,6 +173,48 @@ impl MetadataIndex {
     }
 }
 
+/// The tables of a lake, by the keys under which a document beside them describes them.
+#[derive(Default)]
+pub(super) struct Tables {
+    folders: HashSet<String>,
+    stems: HashSet<(String, String)>,
+}
+
+impl Tables {
+    /// Those with these paths below the lake.
+    pub fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
+        let mut tables = Self::default();
+        for path in paths.map(normal_key) {
+            let (folder, name) = split_path(&path);
+            tables.stems.insert((folder.to_string(), stem_of(name).to_string()));
+            // A table may be a folder.
+            tables.folders.extend([folder.to_string(), path]);
+        }
+        tables
+    }
+
+    /// Whether one has the name of the document at `sidecar`, or, of a document that stands for its folder, is there.
+    pub fn are_beside(&self, sidecar: &str) -> bool {
+        let (folder, name) = split_path(sidecar);
+        let stem = stem_of(name).to_string();
+        match is_generic(&stem) {
+            true => self.folders.contains(folder),
+            false => self.stems.contains(&(folder.to_string(), stem)),
+        }
+    }
+}
+
+/// Whether the `document` at `sidecar` is of one dataset that names no table file: it describes what is beside it.
+pub(super) fn describes_beside(sidecar: &str, document: &Value) -> bool {
+    read_document(sidecar, document).is_ok_and(|datasets| datasets.len() == 1 && !datasets[0].names_tables())
+}
+
+impl Dataset {
+    fn names_tables(&self) -> bool {
+        self.files.iter().any(|file| file.locations.iter().any(|place| is_table_file(place)))
+    }
+}
+
 /// What a table says of itself, cut and cleaned.
 fn cleaned(own: TableMetadata) -> TableMetadata {
     let stated =
@@ -212,13 +253,16 @@ pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Datas
     let name = split_path(sidecar).1.to_lowercase();
     let implied = name.strip_suffix("-metadata.json").filter(|table| is_table_file(table));
     let resources = get(document, &["resources"]);
-    let research = || [document, get(document, &["data"]), get(get(document, &["data"]), &["Content"])];
+    let data = get(document, &["data"]);
+    let research = || [document, data, get(data, &["Content", "content"])];
     let datasets = if let Some(dataset) = research().into_iter().find_map(standards::of_json) {
         vec![dataset]
     } else if name.ends_with("-metadata.json") && is_csvw(document, implied) || is_csvw(document, None) {
         let stem = sidecar.strip_suffix("-metadata.json").map(|table| split_path(table).1);
         csvw::read(document, implied.and(stem))
-    } else if document.get("result").is_some_and(|result| result.is_object() || result.is_array()) {
+    } else if document.get("result").is_some_and(|result| result.is_object() || result.is_array())
+        || ckan::is_package(document)
+    {
         ckan::read(document)
     } else if resources.is_array() {
         let is_package = |resource: &Value| ["path", "data", "schema"].iter().any(|key| resource.get(key).is_some());
@@ -229,7 +273,9 @@ pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Datas
         if is_frictionless { frictionless::read(document) } else { ckan::read(document) }
     } else if is_dcat(document) {
         dcat::read(document)
-    } else if has_type(document, "Dataset") || document.is_array() || !get(document, &["@graph", "@context"]).is_null()
+    } else if has_type(document, "Dataset")
+        || document.is_array()
+        || !get(document, &["@graph", "@context", "@type"]).is_null()
     {
         schema_org::read(document)
     } else if name.starts_with("datapackage") {
@@ -245,7 +291,7 @@ fn is_csvw(document: &Value, implied: Option<&str>) -> bool {
     has_context || !get(document, &["tableSchema"]).is_null() || (implied.is_some() && document.is_object())
 }
 
-fn is_dcat(document: &Value) -> bool {
+pub(super) fn is_dcat(document: &Value) -> bool {
     let has_keys = |node: &Value| {
         node.as_object().is_some_and(|map| map.keys().any(|key| key.starts_with("dcat:") || key.contains("/ns/dcat#")))
             || items(get(node, &["@type"]))

@@ -10,7 +10,7 @@ use super::path::{Paths, at, texts, values};
 use super::record_facets::Fields;
 use super::taxonomy::{self, JOINED};
 use super::value;
-use super::{Dataset, DescribedFile, Standard, TableMetadata, TimeCovered, clean};
+use super::{Dataset, DescribedFile, Standard, TableMetadata, TimeCovered, clean, dcmi, rights};
 use lakeward_core::text::years::{STATED, year_of_date, years};
 
 /// Most files, related works and further identifiers of one record.
@@ -32,6 +32,8 @@ pub(super) struct Mapping {
     pub institutions: Paths,
     pub licence: Paths,
     pub identifiers: Paths,
+    /// Names that the record has in its catalogue: they resolve, and are not what is cited.
+    pub names: Paths,
     pub address: Paths,
     pub issued: Paths,
     pub modified: Paths,
@@ -44,7 +46,13 @@ pub(super) struct Mapping {
     pub related: Paths,
     pub files: Paths,
     pub sizes: Paths,
+    /// Sizes that are numbers of megabytes.
+    pub megabytes: Paths,
     pub formats: Paths,
+    /// Who may reach the data; statements of rights that say only that are also found under `licence`.
+    pub access: Paths,
+    /// What has no place, below fields that have one, under the names by which it is noted.
+    pub noted: &'static [(&'static str, Paths)],
     /// Fields to filter by, under the names that they get.
     pub facets: &'static [(&'static str, Paths)],
     /// Names of fields about the record and not the data: neither used nor noted.
@@ -64,6 +72,7 @@ pub(super) const NOTHING: Mapping = Mapping {
     institutions: &[],
     licence: &[],
     identifiers: &[],
+    names: &[],
     address: &[],
     issued: &[],
     modified: &[],
@@ -75,7 +84,10 @@ pub(super) const NOTHING: Mapping = Mapping {
     related: &[],
     files: &[],
     sizes: &[],
+    megabytes: &[],
     formats: &[],
+    access: &[],
+    noted: &[],
     facets: &[],
     about_record: &[],
 };
@@ -85,9 +97,8 @@ impl Mapping {
     pub fn dataset(&self, node: &Value) -> Dataset {
         let mut whole = TableMetadata { standard: Some(self.standard), ..TableMetadata::default() };
         let formats = self.fill(node, &mut whole);
-        for name in self.unknown(node) {
-            Unused::note(&mut whole.unused, name, UnusedReason::UnknownField, None);
-        }
+        self.note_unknown(node, &mut whole);
+        self.add_names(node, &mut whole);
         let id = texts(node, self.id).next().map(|id| clean::line(&id)).filter(|id| !id.is_empty());
         if id.is_none() {
             Unused::note(&mut whole.unused, "id", UnusedReason::NoId, None);
@@ -110,6 +121,12 @@ impl Mapping {
         for other in texts(node, self.identifiers).map(|text| clean::line(&text)) {
             whole.add_identifier(&other);
         }
+        for (name, paths) in self.noted {
+            let stated = [whole.title.as_deref(), whole.issued.as_deref()];
+            for text in texts(node, paths).filter(|text| !stated.contains(&Some(text.trim()))) {
+                Unused::note(&mut whole.unused, name, UnusedReason::UnknownField, Some(&text));
+            }
+        }
         for path in self.related {
             if whole.related.is_empty() {
                 whole.related = at(node, path).into_iter().filter_map(RelatedWork::of).take(MOST_LISTED).collect();
@@ -126,11 +143,18 @@ impl Mapping {
             if listed.len() > MOST_LISTED {
                 Unused::note(&mut whole.unused, "files", UnusedReason::Cut, Some(&listed.len().to_string()));
             }
-            whole.files = listed.into_iter().filter_map(RecordFile::of).take(MOST_LISTED).collect();
+            for item in listed.into_iter().take(MOST_LISTED) {
+                let Some(file) = RecordFile::of(item) else { continue };
+                if let (None, Some(size)) = (file.size_bytes, RecordFile::size_of(item)) {
+                    Unused::note(&mut whole.unused, "file size", UnusedReason::UnknownField, Some(&size));
+                }
+                whole.files.push(file);
+            }
         }
         let mut formats: Vec<String> = Vec::new();
         let of_files = whole.files.iter().filter_map(|file| file.format.clone());
-        let sizes: Vec<String> = texts(node, self.sizes).map(|size| stated_size(&size)).collect();
+        let megabytes = texts(node, self.megabytes).map(|size| format!("{} MB", clean::tag(&size)));
+        let sizes: Vec<String> = texts(node, self.sizes).map(|size| stated_size(&size)).chain(megabytes).collect();
         for format in texts(node, self.formats).map(|text| clean::tag(&text)).chain(of_files).chain(sizes) {
             // Some standards have sizes and formats under one name.
             let is_size = format.starts_with(|c: char| c.is_ascii_digit()) && format.contains(' ');
@@ -153,9 +177,12 @@ impl Mapping {
         };
         fill(&mut whole.title, "title", self.title);
         fill(&mut whole.publisher, "publisher", self.publisher);
-        fill(&mut whole.licence, "licence", self.licence);
         fill(&mut whole.source_url, "address", self.address);
         fill(&mut whole.version, "version", self.version);
+        if whole.licence.is_none() {
+            let statements: Vec<String> = texts(node, self.licence).collect();
+            whole.licence = rights::licence(&statements).and_then(|text| cleaned(text, "licence", false, unused));
+        }
         for (own, name, paths) in
             [(&mut whole.description, "description", self.description), (&mut whole.method, "method", self.method)]
         {
@@ -168,8 +195,11 @@ impl Mapping {
         {
             if own.is_none() {
                 // One that is no date is kept as written where there is no other.
-                let dates: Vec<String> =
+                let mut dates: Vec<String> =
                     texts(node, paths).map(|text| clean::line(&text)).filter(|date| !date.is_empty()).collect();
+                for end in dates.extract_if(.., |date| rights::embargo_end(date).is_some()) {
+                    Unused::note(unused, "embargo", UnusedReason::UnknownField, rights::embargo_end(&end));
+                }
                 for date in dates.iter().filter(|date| !is_date(date)) {
                     Unused::note(unused, name, UnusedReason::NoDate, Some(date));
                 }
@@ -189,8 +219,21 @@ impl Mapping {
     }
 
     fn fill_coverage(&self, node: &Value, whole: &mut TableMetadata) {
+        let mut encoded = None;
         if whole.spatial.is_empty() {
-            whole.spatial = value::places_in(texts(node, self.spatial));
+            let (dcmi, named): (Vec<String>, _) =
+                texts(node, self.spatial).partition(|text| dcmi::parts(text).is_some());
+            whole.spatial = value::places_in(named);
+            for text in &dcmi {
+                let parts = dcmi::parts(text).unwrap_or_default();
+                if dcmi::is_period(&parts) {
+                    encoded = encoded.or_else(|| TimeCovered::of(text));
+                } else if let Some(name) = parts.get("name") {
+                    whole.spatial.extend(value::places_in([name.to_string()]));
+                } else {
+                    Unused::note(&mut whole.unused, "coverage", UnusedReason::UnknownField, Some(text));
+                }
+            }
         }
         // Under one name some standards have places and periods.
         let is_period = |text: &String| !text.contains(char::is_alphabetic) && years(text, STATED).next().is_some();
@@ -200,7 +243,7 @@ impl Mapping {
             let side = |paths| texts(node, paths).next().map(|text| clean::line(&text));
             let sides = TimeCovered::between(side(self.start), side(self.end));
             let stated = || values(node, self.period).into_iter().find_map(value::period_of);
-            whole.temporal = sides.or_else(stated).or_else(|| TimeCovered::of(periods.first()?));
+            whole.temporal = sides.or_else(stated).or(encoded).or_else(|| TimeCovered::of(periods.first()?));
         }
         if let Some(time) = &whole.temporal {
             let (first, last) = time.years();
@@ -241,18 +284,33 @@ impl Mapping {
             };
             fields.add_texts(name, texts(node, paths).flat_map(listed));
         }
+        let term = |text: &str| rights::access(text).map(str::to_string);
+        let stated = texts(node, self.access).map(|text| term(&text).unwrap_or(text));
+        fields.add_texts("access", stated.chain(texts(node, self.licence).filter_map(|text| term(&text))));
         whole.facets = fields.facets;
     }
 
-    /// Names of fields of `node` that no path of this mapping begins with.
-    fn unknown<'n>(&self, node: &'n Value) -> impl Iterator<Item = &'n str> {
-        let known: Vec<&str> = self.names().collect();
-        let names = node.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value));
-        names.map(|(name, _)| value::local_name(name)).filter(move |name| !known.contains(name))
+    /// Notes the fields of `node` that no path of this mapping begins with.
+    pub fn note_unknown(&self, node: &Value, whole: &mut TableMetadata) {
+        let known: Vec<&str> = self.fields().collect();
+        for (name, value) in node.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value)) {
+            let name = value::local_name(name);
+            if !known.contains(&name) {
+                let value = Some(value).filter(|value| !value.is_object() && !value.is_array()).and_then(value::text);
+                Unused::note(&mut whole.unused, name, UnusedReason::UnknownField, value.as_deref());
+            }
+        }
+    }
+
+    /// Adds the names that the record has in its catalogue.
+    pub fn add_names(&self, node: &Value, whole: &mut TableMetadata) {
+        for name in texts(node, self.names).map(|name| clean::line(&name)) {
+            whole.add_identifier(&name);
+        }
     }
 
     /// The names with which its paths begin.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+    pub fn fields(&self) -> impl Iterator<Item = &'static str> + '_ {
         let paths = [
             self.id,
             self.title,
@@ -264,6 +322,7 @@ impl Mapping {
             self.institutions,
             self.licence,
             self.identifiers,
+            self.names,
             self.address,
             self.issued,
             self.modified,
@@ -275,10 +334,12 @@ impl Mapping {
             self.related,
             self.files,
             self.sizes,
+            self.megabytes,
             self.formats,
+            self.access,
             self.about_record,
         ];
-        let facets = self.facets.iter().map(|(_, paths)| *paths);
+        let facets = self.facets.iter().chain(self.noted).map(|(_, paths)| *paths);
         paths.into_iter().chain(facets).flatten().map(|path| path.split(['.', '[']).next().unwrap_or(path))
     }
 }

@@ -7,7 +7,7 @@ use super::mapping::{Mapping, NOTHING};
 pub(super) const DATACITE: Mapping = Mapping {
     standard: Standard::DataCite,
     id: &["doi", "id", "identifier"],
-    title: &["titles[!titleType].title", "titles.title[!titleType]", "titles.title"],
+    title: &["titles[!titleType].title", "titles.title[!titleType]", "titles.title", "titles", "title"],
     description: &[
         "descriptions[descriptionType=Abstract].description",
         "descriptions.description[descriptionType=Abstract]",
@@ -20,8 +20,8 @@ pub(super) const DATACITE: Mapping = Mapping {
         "descriptions[descriptionType=TechnicalInfo].description",
         "descriptions.description[descriptionType=TechnicalInfo]",
     ],
-    tags: &["subjects.subject"],
-    taxonomy: &["subjects[subjectScheme].subject", "subjects.subject[subjectScheme]"],
+    tags: &["subjects.subject", "subjects"],
+    taxonomy: &["subjects.subject", "subjects"],
     publisher: &["publisher"],
     institutions: &[
         "creators.affiliation",
@@ -30,6 +30,8 @@ pub(super) const DATACITE: Mapping = Mapping {
         "contributors.contributor.affiliation",
         "creators[nameType=Organizational].name",
         "creators.creator.creatorName[nameType=Organizational]",
+        "contributors[contributorType=HostingInstitution].name",
+        "contributors.contributor[contributorType=HostingInstitution].contributorName",
     ],
     licence: &[
         "rightsList.rights",
@@ -56,6 +58,8 @@ pub(super) const DATACITE: Mapping = Mapping {
         "dates.date[dateType=Coverage]",
         "dates[dateType=Collected].date",
         "dates.date[dateType=Collected]",
+        "dates[dateType=Valid].date",
+        "dates.date[dateType=Valid]",
     ],
     related: &["relatedIdentifiers[relationType]", "relatedIdentifiers.relatedIdentifier"],
     files: &["contentUrl"],
@@ -66,6 +70,18 @@ pub(super) const DATACITE: Mapping = Mapping {
         ("type", &["types.resourceTypeGeneral", "resourceType.resourceTypeGeneral"]),
         ("funder", &["fundingReferences.funderName", "fundingReferences.fundingReference.funderName"]),
         ("language", &["language"]),
+    ],
+    noted: &[
+        ("other title", &["titles[titleType].title", "titles.title[titleType]"]),
+        ("available", &["dates[dateType=Available].date", "dates.date[dateType=Available]"]),
+        ("award number", &["fundingReferences.awardNumber", "fundingReferences.fundingReference.awardNumber"]),
+        (
+            "contributor",
+            &[
+                "contributors[contributorType!=HostingInstitution].name",
+                "contributors.contributor[contributorType!=HostingInstitution].contributorName",
+            ],
+        ),
     ],
     about_record: &[
         "prefix",
@@ -173,6 +189,14 @@ pub(super) const DATAVERSE: Mapping = Mapping {
         ("producer", &["producers"]),
         ("frequency", &["datasetVersion.metadataBlocks.*.fields[typeName=frequencyOfDataCollection].value"]),
     ],
+    noted: &[
+        ("other title", &["datasetVersion.metadataBlocks.*.fields[typeName=alternativeTitle].value"]),
+        ("subtitle", &["datasetVersion.metadataBlocks.*.fields[typeName=subtitle].value"]),
+        (
+            "grant number",
+            &["datasetVersion.metadataBlocks.*.fields[typeName=grantNumber].value.grantNumberValue.value"],
+        ),
+    ],
     about_record: &[
         "type",
         "protocol",
@@ -182,6 +206,7 @@ pub(super) const DATAVERSE: Mapping = Mapping {
         "versionId",
         "versionState",
         "minorVersion",
+        "latestVersionPublishingState",
         "createdAt",
         "fileCount",
         "contacts",
@@ -221,7 +246,6 @@ pub(super) const ISO_19115: Mapping = Mapping {
         "identificationInfo.*.citation.*.citedResponsibleParty.*[role/CI_RoleCode/codeListValue!=publisher].party.CI_Organisation.name",
         "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue!=publisher].organisationName",
         "identificationInfo.*.pointOfContact.*[role/CI_RoleCode/codeListValue!=publisher].party.CI_Organisation.name",
-        "contact.*[role/CI_RoleCode/codeListValue!=publisher].organisationName",
     ],
     licence: &[
         "identificationInfo.*.resourceConstraints.MD_LegalConstraints.otherConstraints",
@@ -253,6 +277,7 @@ pub(super) const ISO_19115: Mapping = Mapping {
         "identificationInfo.*.associatedResource.*.name.*",
     ],
     files: &["distributionInfo.*.transferOptions.*.onLine.*"],
+    megabytes: &["distributionInfo.*.transferOptions.*.transferSize"],
     formats: &["distributionInfo.*.distributionFormat.*.name", "identificationInfo.*.resourceFormat.*.name"],
     facets: &[
         (
@@ -272,6 +297,7 @@ pub(super) const ISO_19115: Mapping = Mapping {
         ("status", &["identificationInfo.*.status.*.codeListValue"]),
         ("type", &["hierarchyLevel.*.codeListValue", "metadataScope.*.resourceScope.*.codeListValue"]),
     ],
+    noted: &[("other title", &["identificationInfo.*.citation.*.alternateTitle"])],
     about_record: &[
         "language",
         "characterSet",
@@ -305,6 +331,7 @@ pub(super) const SCIENCE_DB: Mapping = Mapping {
     institutions: &["author.organizations", "organizations", "organization"],
     licence: &["copyRight.name", "copyRight.code", "copyRight"],
     identifiers: &["doi", "cstr", "pid"],
+    names: &["id"],
     address: &["url"],
     issued: &["dataSetPublishDate", "publishDate"],
     modified: &["dataSetUpdateDate", "updateTime", "update_time"],
@@ -354,6 +381,7 @@ pub(super) const CKAN: Mapping = Mapping {
     modified: &["modified", "date_updated", "metadata_modified"],
     taxonomy: &["taxonomy"],
     identifiers: &["doi", "identifier", "cstr", "handle", "uri"],
+    names: &["id"],
     method: &["methodology", "method"],
     version: &["version"],
     related: &["related_works", "related_papers", "papers", "is_supplement_to"],
@@ -366,7 +394,8 @@ pub(super) const CKAN: Mapping = Mapping {
 pub(super) const DCAT: Mapping = Mapping {
     title: &["title", "name"],
     description: &["description"],
-    licence: &["license", "rights"],
+    licence: &["license", "rights", "distribution.license", "distribution.rights"],
+    access: &["accessRights"],
     address: &["landingPage", "page"],
     issued: &["issued"],
     modified: &["modified"],
@@ -385,7 +414,7 @@ pub(super) const DCAT: Mapping = Mapping {
     version: &["versionInfo", "hasVersion", "version"],
     related: &["isReferencedBy", "relatedWork", "relation", "references"],
     files: &["distribution"],
-    facets: &[("creator", &["creator"])],
+    facets: &[("creator", &["creator"]), ("frequency", &["accrualPeriodicity"]), ("language", &["language"])],
     ..NOTHING
 };
 
@@ -411,6 +440,27 @@ pub(super) const SCHEMA_ORG: Mapping = Mapping {
     version: &["version", "softwareVersion"],
     related: &["citation", "isBasedOn", "subjectOf"],
     files: &["distribution"],
-    facets: &[("creator", &["creator", "author"])],
+    tags: &["keywords"],
+    spatial: &["spatialCoverage", "spatial"],
+    period: &["temporalCoverage", "temporal"],
+    facets: &[
+        ("creator", &["creator", "author"]),
+        ("funder", &["funder", "funding.funder", "sponsor"]),
+        ("language", &["inLanguage"]),
+        ("variable", &["variableMeasured"]),
+    ],
+    noted: &[("other title", &["alternateName"])],
+    about_record: &[
+        "@context",
+        "@type",
+        "type",
+        "recordSet",
+        "conformsTo",
+        "includedInDataCatalog",
+        "image",
+        "thumbnailUrl",
+        "citeAs",
+        "context",
+    ],
     ..NOTHING
 };

@@ -15,6 +15,7 @@ mod ckan;
 mod clean;
 mod csvw;
 mod dcat;
+mod dcmi;
 mod dump;
 mod frictionless;
 mod index;
@@ -26,6 +27,7 @@ mod path;
 mod read_records;
 mod readme;
 mod record_facets;
+mod rights;
 mod schema_org;
 mod spool;
 mod standards;
@@ -44,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use catalogue_records::{CatalogueRecord, RecordFlaw, Records};
-pub use dump::{catalogues_alone, describes_files};
+pub use dump::{describes_files, record_files, unread_catalogues};
 pub use index::MetadataIndex;
 pub use parts::{RecordFile, RelatedWork, Unused, UnusedReason};
 pub(crate) use readme::is_readme;
@@ -195,16 +197,21 @@ pub struct TimeCovered {
 }
 
 impl TimeCovered {
-    /// From `start` to `end`; `None` where both are open. An empty text or two dots mean an open side (ISO 8601-2).
+    /// From `start` to `end`; `None` where both are open. An empty text, two dots (ISO 8601-2) or *now* (ISO 19108) mean an open side.
     pub fn between(start: Option<String>, end: Option<String>) -> Option<Self> {
-        let stated = |side: Option<String>| side.filter(|side| !matches!(side.trim(), "" | ".."));
+        let is_open = |side: &str| matches!(side.trim(), "" | "..") || side.trim().eq_ignore_ascii_case("now");
+        let stated = |side: Option<String>| side.filter(|side| !is_open(side));
         let (start, end) = (stated(start), stated(end));
         (start.is_some() || end.is_some()).then_some(Self { start, end, words: None })
     }
 
-    /// Parses a publisher's text, which may be an ISO 8601 interval; `None` where it is empty.
+    /// Parses a publisher's text, which may be an ISO 8601 interval or a DCMI period; `None` where it is empty.
     pub fn of(text: &str) -> Option<Self> {
         let text = clean::line(text);
+        if let Some(parts) = dcmi::parts(&text) {
+            let side = |name: &str| parts.get(name).map(|side| side.to_string());
+            return Self::between(side("start"), side("end"));
+        }
         match text.split_once('/') {
             Some((from, to)) if !to.contains('/') => Self::between(Some(from.trim().into()), Some(to.trim().into())),
             _ => (!text.is_empty()).then(|| Self { words: Some(text), ..Self::default() }),

@@ -67,7 +67,7 @@ pub(super) fn metadata(record: &Value) -> TableMetadata {
 
 /// Whether a field of this name has a place of its own. Institutions are searched for as words, too.
 fn is_known(name: &str) -> bool {
-    OWN.names().filter(|known| !OWN.institutions.contains(known)).any(|known| known.eq_ignore_ascii_case(name))
+    OWN.fields().filter(|known| !OWN.institutions.contains(known)).any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Whether the field `name` is stored as a facet: unknown fields are, and those of publishers and authors.

@@ -121,17 +121,24 @@ impl RecordFile {
         // The file itself may be an object below: Dataverse's `dataFile`.
         let inner = get(item, &["dataFile", "file"]);
         let line = |names: &[&str]| value::line(item, names).or_else(|| value::line(inner, names));
-        let size = line(&["size_bytes", "size", "filesize", "fileSize", "contentSize", "byteSize", "bytes"]);
-        let read =
-            size.as_deref().and_then(|size| bytes_stated(size).or_else(|| size.parse::<f64>().ok().map(|n| n as u64)));
+        let whole =
+            |size: &str| size.parse::<f64>().ok().filter(|n| (0.0..u64::MAX as f64).contains(n)).map(|n| n as u64);
+        let size_bytes = Self::size_of(item).and_then(|size| bytes_stated(&size).or_else(|| whole(&size)));
         let file = Self {
             name: line(&["filename", "fileName", "name", "label", "title"]),
             format: line(&["format", "mediaType", "encodingFormat", "contentType", "mimetype", "fileType", "type"])
                 .map(|format| format.trim_start_matches('.').to_string()),
-            size_bytes: read,
-            url: line(&["url", "downloadURL", "contentUrl", "accessURL", "linkage", "download_url"]),
+            size_bytes,
+            url: line(&["url", "downloadURL", "contentUrl", "accessURL", "linkage", "download_url", "pidURL"])
+                .or_else(|| value::identifier(inner, &["persistentId"])),
         };
         (file != Self::default()).then_some(file)
+    }
+
+    /// The size that an item of a list of files states, as written.
+    pub(super) fn size_of(item: &Value) -> Option<String> {
+        const NAMES: [&str; 7] = ["size_bytes", "size", "filesize", "fileSize", "contentSize", "byteSize", "bytes"];
+        value::line(item, &NAMES).or_else(|| value::line(get(item, &["dataFile", "file"]), &NAMES))
     }
 }
 
@@ -169,12 +176,12 @@ pub(super) fn stated_size(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text} bytes") } else { text }
 }
 
-/// The number of bytes that `text` states: `1.2 GB`, `34,567 bytes`, `2 MiB`; `None` for other sizes, such as pages. A thousand
+/// The number of bytes that `text` states: `1.2 GB`, `34,567 bytes`, `1,2 GB`, `2 MiB`; `None` for other sizes, such as pages. A thousand
 /// of a unit is 1000 of the smaller one unless it is written with an `i`.
 pub fn bytes_stated(text: &str) -> Option<u64> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')))?;
-    let number: f64 = text[..end].replace(',', "").parse().ok()?;
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c.is_whitespace() || matches!(c, '.' | ',')))?;
+    let number = decimal(&text[..end])?;
     let unit = text[end..].trim().to_ascii_lowercase();
     let (base, letters) = match unit.strip_suffix("ib") {
         Some(letter) => (1024f64, letter),
@@ -193,6 +200,25 @@ pub fn bytes_stated(text: &str) -> Option<u64> {
     (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
 }
 
+/// The number that `written` is, with a point or a comma before decimals and any mark or space between thousands. A mark that stands once with
+/// three digits behind it is a comma between thousands, or a decimal point.
+fn decimal(written: &str) -> Option<f64> {
+    let mut digits: String = written.chars().filter(|c| !c.is_whitespace()).collect();
+    let last = digits.rfind(['.', ',']);
+    let mark = last.and_then(|at| digits[at..].chars().next());
+    let is_once = mark.is_some_and(|mark| digits.matches(mark).count() == 1);
+    let is_mixed = digits.contains('.') && digits.contains(',');
+    let behind = last.map_or(0, |at| digits.len() - at - 1);
+    let is_decimal = is_once && (is_mixed || mark == Some('.') || behind != 3);
+    let parts: Vec<&str> = digits.split(['.', ',']).collect();
+    let (whole, fraction) =
+        if is_decimal { (parts[..parts.len() - 1].concat(), parts[parts.len() - 1]) } else { (parts.concat(), "") };
+    let are_thousands =
+        parts.iter().skip(1).take(parts.len() - 1 - usize::from(is_decimal)).all(|part| part.len() == 3);
+    digits = format!("{whole}.{fraction}");
+    are_thousands.then(|| digits.parse().ok())?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,5 +232,17 @@ mod tests {
         );
         assert_eq!(["15 pages", "300 rows", "12", "MB", "", "1..2 GB"].map(bytes_stated), [None; 6]);
         assert_eq!(bytes_stated(&format!("{} PB", "9".repeat(400))), None);
+        let continental =
+            ["1,2 GB", "1.234,5 kB", "1 250 000 Byte", "1.250.000 Byte", "1,250,000.5 kB", "0,75 MB", "-5 MB"];
+        let read = [
+            Some(1_200_000_000),
+            Some(1_234_500),
+            Some(1_250_000),
+            Some(1_250_000),
+            Some(1_250_000_500),
+            Some(750_000),
+        ];
+        assert_eq!(continental.map(bytes_stated)[..6], read);
+        assert_eq!(bytes_stated(continental[6]), None);
     }
 }

@@ -25,8 +25,9 @@ const LONGEST_ID_BYTES: usize = 256;
 const MOST_RECORDS: usize = 2_000_000;
 /// Most bytes read of one file, unpacked.
 const MOST_BYTES: u64 = 4 << 30;
-/// Skipped lines that are reported one by one.
-pub(super) const MOST_REPORTED: usize = 5;
+/// Lines or records that cannot be used and are named one by one; where there are more than a few, their number is said before them.
+pub(super) const MOST_REPORTED: usize = 100_000;
+const FEW: u64 = 5;
 /// Why a line is skipped.
 enum NoRecord {
     /// It holds no record.
@@ -87,8 +88,8 @@ impl Records {
         if bytes >= MOST_BYTES {
             records.leave_out(number, &format!("only the first {} GB are read", MOST_BYTES >> 30));
         }
-        if records.left_out > MOST_REPORTED as u64 {
-            records.problems.push(format!("{} lines in all hold no record", records.left_out));
+        if records.left_out > FEW {
+            records.problems.insert(0, format!("{} lines in all hold no record", records.left_out));
         }
         Ok(records)
     }
@@ -148,8 +149,8 @@ impl Records {
     }
 
     fn counted(mut self) -> Self {
-        if self.left_out > MOST_REPORTED as u64 {
-            self.problems.push(format!("{} records in all cannot be used", self.left_out));
+        if self.left_out > FEW {
+            self.problems.insert(0, format!("{} records in all cannot be used", self.left_out));
         }
         self
     }
@@ -357,8 +358,9 @@ mod tests {
         ];
         let records = read(lines.join("\n").as_bytes());
         assert_eq!((records.len(), records.left_out), (2, 8), "{:?}", records.problems);
-        assert!(records.problems[0].starts_with("line 2: not valid JSON"));
-        assert_eq!(records.problems.last().unwrap(), "8 lines in all hold no record");
+        assert_eq!(records.problems[0], "8 lines in all hold no record");
+        assert!(records.problems[1].starts_with("line 2: not valid JSON"));
+        assert_eq!(records.problems.len(), 9, "all of them are named");
     }
 
     #[test]

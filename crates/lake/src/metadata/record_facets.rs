@@ -27,8 +27,8 @@ const MOST_BYTES: usize = 16 << 10;
 const LONGEST_VALUE_BYTES: usize = 200;
 /// Longest name of a field, in bytes.
 const LONGEST_FIELD_BYTES: usize = 64;
-/// Fields of people and organisations.
-const WORDS: [&str; 4] = ["institution", "creator", "contributor", "funder"];
+/// Fields of people and organisations, and of what is measured.
+const WORDS: [&str; 5] = ["institution", "creator", "contributor", "funder", "variable"];
 /// The field of the year of publication.
 const PUBLISHED: &str = "published";
 /// Words of a field's name that mark a date as the start of the time covered …

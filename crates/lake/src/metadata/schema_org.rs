@@ -7,10 +7,19 @@ use super::mappings::SCHEMA_ORG;
 use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 
-/// Reads every `Dataset` of the document: at the top, in a list, in `@graph`, or in a catalogue's `dataset`.
+/// Reads every `Dataset` of the document.
 pub(super) fn read(document: &Value) -> Vec<Dataset> {
-    let catalogues = items(document).flat_map(|node| items(get(node, &["@graph", "dataset"])));
-    items(document).chain(catalogues).filter(|node| has_type(node, "Dataset")).map(dataset).collect()
+    nodes(document).filter(|node| has_type(node, "Dataset")).map(dataset).collect()
+}
+
+/// The nodes that may be datasets: at the top, in a list, in `@graph`, in a catalogue's `dataset`, in a feed or list of items, or what a
+/// page is about.
+pub(super) fn nodes(document: &Value) -> impl Iterator<Item = &Value> {
+    const BELOW: [&str; 5] = ["@graph", "dataset", "itemListElement", "dataFeedElement", "mainEntity"];
+    let below = items(document).flat_map(|node| BELOW.iter().flat_map(|name| items(get(node, &[name]))));
+    // An item of a list may be wrapped.
+    let wrapped = |node| [get(node, &["item"]), node].into_iter().find(|node: &&Value| node.is_object());
+    items(document).chain(below.filter_map(wrapped))
 }
 
 fn dataset(node: &Value) -> Dataset {
@@ -18,6 +27,7 @@ fn dataset(node: &Value) -> Dataset {
     let mut whole = describe(node);
     whole.standard = Some(if is_croissant { Standard::Croissant } else { Standard::SchemaOrg });
     let formats = SCHEMA_ORG.fill(node, &mut whole);
+    SCHEMA_ORG.note_unknown(node, &mut whole);
     for variable in items(get(node, &["variableMeasured"])).take(MOST_COLUMNS) {
         if let Some(name) = text(variable).map(|name| super::clean::line(&name)).filter(|name| !name.is_empty()) {
             whole.columns.insert(name, column(variable));

@@ -1,8 +1,7 @@
 //! How a record is told to follow a standard of catalogues of research data, and read by it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Dataset;
 use super::clean;
 use super::mapping::Mapping;
 use super::mappings::{DATACITE, DATAVERSE, ISO_19115, OAI_DC, SCIENCE_DB};
@@ -11,6 +10,7 @@ use super::path::{Paths, at};
 use super::record_facets::Fields;
 use super::value::{get, items, line};
 use super::xml::Element;
+use super::{Dataset, Standard};
 
 /// Elements of XML that hold a record: of OAI-PMH, DataCite, ISO 19115, Dublin Core.
 pub(super) const ELEMENTS: [&str; 6] = ["record", "resource", "MD_Metadata", "MI_Metadata", "dc", "error"];
@@ -36,7 +36,11 @@ fn mapping_of(node: &Value) -> Option<(&'static Mapping, &Value)> {
         && has(node, &["creators", "publicationYear", "doi", "identifiers", "descriptions"])
     {
         (&DATACITE, node)
-    } else if has(node, &["datasetVersion"]) || has(node, &["global_id"]) && has(node, &["name"]) {
+    } else if has(node, &["datasetVersion"])
+        || has(node, &["global_id"]) && has(node, &["name"])
+        || node["latestVersion"]["metadataBlocks"].is_object()
+        || node["metadataBlocks"].is_object()
+    {
         (&DATAVERSE, node)
     } else if has(node, &["dataSetId", "dataSetPublishDate"])
         || has(node, &["titleEn", "titleZh"]) && has(node, &["cstr", "doi", "taxonomy"])
@@ -55,12 +59,36 @@ pub(super) fn is_record(node: &Value) -> bool {
 /// The dataset of a value of JSON that is a record of one of these standards.
 pub(super) fn of_json(node: &Value) -> Option<Dataset> {
     let (mapping, described) = mapping_of(node)?;
-    let mut dataset = mapping.dataset(described);
+    let exported = (mapping.standard == Standard::Dataverse).then(|| as_exported(described));
+    let mut dataset = mapping.dataset(exported.as_ref().unwrap_or(described));
     if let (None, Some(id)) = (&dataset.id, line(node, &["id"])) {
         dataset.whole.unused.retain(|unused| unused.reason != UnusedReason::NoId);
         dataset.id = Some(id);
     }
     Some(dataset)
+}
+
+/// A dataset of Dataverse in the form of its export, as its API may answer: `latestVersion` stands for `datasetVersion`, or a version stands
+/// alone; and with the minor number of its version.
+fn as_exported(node: &Value) -> Value {
+    let mut exported = node.clone();
+    if let Some(version) = exported.get_mut("latestVersion").map(Value::take) {
+        exported["datasetVersion"] = version;
+        exported.as_object_mut().map(|map| map.remove("latestVersion"));
+    } else if node["metadataBlocks"].is_object() {
+        exported = json!({ "datasetVersion": exported });
+    }
+    let number = |node: &Value, major: &str, minor: &str| {
+        let minor = node.get(minor).filter(|minor| minor.is_u64())?;
+        Some(json!(format!("{}.{minor}", line(node, &[major])?)))
+    };
+    if let Some(number) = number(&exported, "majorVersion", "minorVersion") {
+        exported["majorVersion"] = number;
+    }
+    if let Some(number) = number(&exported["datasetVersion"], "versionNumber", "versionMinorNumber") {
+        exported["datasetVersion"]["versionNumber"] = number;
+    }
+    exported
 }
 
 /// What an element of XML came to.

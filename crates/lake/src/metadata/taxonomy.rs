@@ -88,7 +88,12 @@ impl<'v> Levels<'v, '_> {
         }
         let mut path = above;
         let name = name_of(node);
-        path.extend(name.iter().flat_map(|name| name.split('>')).map(clean::tag).filter(|level| !level.is_empty()));
+        // In markup it separates nothing.
+        let levels = |name: &String| match name.contains('<') {
+            true => vec![clean::tag(name)],
+            false => name.split('>').map(clean::tag).collect(),
+        };
+        path.extend(name.iter().flat_map(levels).filter(|level| !level.is_empty()));
         let before = path.len();
         // A level that names itself as the one above.
         path.dedup();

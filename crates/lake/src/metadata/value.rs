@@ -13,7 +13,7 @@ const MOST_DEPTH: usize = 4;
 pub(super) const MOST_ITEMS: usize = 100_000;
 /// Keys that may hold an object's name, in the order tried.
 const NAME_KEYS: &[&str] =
-    &["name", "title", "prefLabel", "label", "display_name", "fn", "value", "literal", "url", "@id", "id"];
+    &["name", "title", "prefLabel", "label", "display_name", "fn", "value", "literal", "notation", "url", "@id", "id"];
 
 /// The value of the first of `names` that `object` has, with or without a prefix; `null` if it has none.
 pub(super) fn get<'a>(object: &'a Value, names: &[&str]) -> &'a Value {
@@ -93,8 +93,14 @@ fn text_of_object(map: &Map<String, Value>, depth: usize) -> Option<String> {
         return text_within(value, depth - 1);
     }
     let named = NAME_KEYS.iter().find_map(|key| get_one(map, key)).and_then(|value| text_within(value, depth - 1));
+    let named = named.filter(|name| !is_blank_node(name));
     named
         .or_else(|| map.iter().filter(|(key, _)| is_language(key)).find_map(|(_, value)| text_within(value, depth - 1)))
+}
+
+/// Whether a text is the name of a blank node of RDF, which holds in its document alone.
+pub(super) fn is_blank_node(name: &str) -> bool {
+    name.starts_with("_:")
 }
 
 /// Whether a key looks like a language tag: `de`, `pt-BR`, `zh_Hans`.

@@ -1,6 +1,7 @@
 //! Badly written files, read by every reader.
 
 mod addresses;
+mod catalogue_records;
 mod fuzz;
 mod fuzzing;
 mod holders;

@@ -1,15 +1,22 @@
 //! Citations as BibTeX.
 
-use super::citation::Citation;
+use super::citation::{Author, Citation};
 use lakeward_lake::identifier::Identifier;
 
 /// An entry `@dataset`, which biblatex knows and older styles print as `@misc`. The braces of every field are balanced, and no
 /// character is read by TeX as a command.
 pub fn bibtex(citation: &Citation) -> String {
     let mut fields: Vec<(&str, String)> = Vec::new();
-    if let Some(creator) = &citation.creator {
-        // A second pair of braces: an organisation has no family name, and `and` in its name separates no authors.
-        fields.push(("author", format!("{{{}}}", text(creator))));
+    // A second pair of braces: an organisation has no family name, and `and` in its name separates no authors.
+    let whole = |name: &str| format!("{{{}}}", text(name));
+    let author = |author: &Author| match &author.given {
+        Some(given) => format!("{}, {}", text(&author.name), text(given)),
+        None => whole(&author.name),
+    };
+    let authors: Vec<String> = citation.creators.iter().map(author).collect();
+    match (&authors[..], &citation.creator) {
+        ([], Some(creator)) => fields.push(("author", whole(creator))),
+        _ => fields.push(("author", authors.join(" and "))),
     }
     fields.push(("title", format!("{{{}}}", text(&citation.title))));
     if let Some(date) = citation.issued {

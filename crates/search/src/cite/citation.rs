@@ -21,6 +21,16 @@ pub struct CitedDate {
     pub day: Option<u8>,
 }
 
+/// A person or an organisation that made something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Author {
+    /// The family name of a person whose record tells it, else the whole name.
+    pub name: String,
+    /// The given name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+}
+
 /// The citation of a table or record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Citation {
@@ -31,6 +41,9 @@ pub struct Citation {
     /// Its creators, where the record tells them from the publisher; else the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<String>,
+    /// The creators one by one, where the record tells them from the publisher.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub creators: Vec<Author>,
     /// Who publishes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
@@ -42,7 +55,7 @@ pub struct Citation {
     /// Identifies this content, even if the publisher's identifier stands for other content later:
     /// `lakeward:<lake>/<table>@<hash>`.
     pub own: String,
-    /// The leading digits of the hash of its content.
+    /// The version as its publisher states it, else the leading digits of the hash of its content, which `own` has.
     pub version: String,
     /// Its web address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,16 +75,18 @@ impl Citation {
         let metadata = dataset.metadata().unwrap_or(&none);
         let identifier = Identifier::of_publisher(dataset.citation());
         let url = identifier.url().or_else(|| metadata.source_url.clone().filter(|url| url.starts_with("http")));
+        let creators = creators(metadata);
         let date = |text: &Option<String>| text.as_deref().and_then(CitedDate::of);
         Self {
             table: dataset.id().to_string(),
             title: dataset.title(),
-            creator: creators(metadata).or_else(|| metadata.publisher.clone()),
+            creator: joined(&creators).or_else(|| metadata.publisher.clone()),
+            creators,
             publisher: metadata.publisher.clone(),
             issued: date(&metadata.issued).or_else(|| date(&metadata.modified)),
             identifier,
             own: OwnIdentifier::of(lake, dataset.id(), dataset.content()).to_string(),
-            version: version(dataset.content()),
+            version: metadata.version.clone().unwrap_or_else(|| version(dataset.content())),
             url,
             licence: metadata.licence.clone(),
             record: dataset.is_record(),
@@ -95,14 +110,51 @@ impl Citation {
     }
 }
 
-/// The people whom a record names as creators.
-fn creators(metadata: &TableMetadata) -> Option<String> {
+/// The people and organisations that a record names as creators.
+fn creators(metadata: &TableMetadata) -> Vec<Author> {
+    let named = |field: &'static str| {
+        metadata.facets.iter().filter(move |facet| facet.field == field).flat_map(|facet| &facet.values)
+    };
+    if metadata.standard == Some(Standard::Record) {
+        return Vec::new();
+    }
+    named("creator").map(|name| Author::of(name, named("institution").any(|known| known == name))).collect()
+}
+
+/// The first of them in one text.
+fn joined(creators: &[Author]) -> Option<String> {
     const MOST: usize = 6;
-    let facet =
-        metadata.facets.iter().find(|facet| facet.field == "creator" && metadata.standard != Some(Standard::Record))?;
-    let others = if facet.values.len() > MOST { "; et al." } else { "" };
-    let named: Vec<&str> = facet.values.iter().take(MOST).map(String::as_str).collect();
-    Some(format!("{}{others}", named.join("; ")))
+    let others = if creators.len() > MOST { "; et al." } else { "" };
+    let named: Vec<String> = creators.iter().take(MOST).map(Author::inverted).collect();
+    (!named.is_empty()).then(|| format!("{}{others}", named.join("; ")))
+}
+
+impl Author {
+    /// The author called `name`. *Family, Given* is a person, unless it is known as an organisation or has a word that joins names.
+    fn of(name: &str, is_organisation: bool) -> Self {
+        let parts = name.split_once(',').map(|(family, given)| (family.trim(), given.trim()));
+        let is_person = |(family, given): &(&str, &str)| {
+            let is_joined = |part: &str| part.split(' ').any(|word| ["and", "&", "of", "for"].contains(&word));
+            !is_organisation
+                && !family.is_empty()
+                && !given.is_empty()
+                && !given.contains(',')
+                && !is_joined(family)
+                && !is_joined(given)
+        };
+        match parts.filter(is_person) {
+            Some((family, given)) => Self { name: family.to_string(), given: Some(given.to_string()) },
+            None => Self { name: name.to_string(), given: None },
+        }
+    }
+
+    /// The name with the family name first.
+    pub fn inverted(&self) -> String {
+        match &self.given {
+            Some(given) => format!("{}, {given}", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 impl CitedDate {
@@ -132,6 +184,21 @@ impl CitedDate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn persons_have_two_names_and_organisations_one() {
+        let read = |name: &str| Author::of(name, name.contains("Centre")).given;
+        assert_eq!(read("Dushi, Edmond").as_deref(), Some("Edmond"));
+        let one = [
+            "Geodata Centre, Oslo",
+            "Barnes and Noble, Inc.",
+            "Zhang Fawei",
+            "A, B, C",
+            ", x",
+            "University of Oslo, Norway",
+        ];
+        assert_eq!(one.map(read), [const { None }; 6]);
+    }
 
     #[test]
     fn dates_are_parsed_as_precisely_as_given() {

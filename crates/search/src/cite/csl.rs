@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::citation::Citation;
+use super::citation::{Author, Citation};
 use lakeward_lake::identifier::Identifier;
 
 /// An item of type `dataset` with the field names of the CSL 1.0.2 schema.
@@ -16,8 +16,14 @@ pub fn csl_json(citation: &Citation) -> Value {
         "archive_location": citation.own,
     });
     let mut set = |name: &str, value: Value| item[name] = value;
-    if let Some(creator) = &citation.creator {
-        set("author", json!([{"literal": creator}]));
+    let author = |author: &Author| match &author.given {
+        Some(given) => json!({"family": author.name, "given": given}),
+        None => json!({"literal": author.name}),
+    };
+    match (&citation.creators[..], &citation.creator) {
+        ([], Some(creator)) => set("author", json!([{"literal": creator}])),
+        ([], None) => {}
+        (creators, _) => set("author", creators.iter().map(author).collect()),
     }
     if let Some(publisher) = &citation.publisher {
         set("publisher", json!(publisher));

@@ -18,7 +18,7 @@ mod tests;
 
 pub use bibtex::bibtex;
 pub use checked::{Checked, Gate, NOT_THERE, NamesTables};
-pub use citation::{Citation, CitedDate};
+pub use citation::{Author, Citation, CitedDate};
 pub use csl::csl_json;
 pub use lakeward_lake::identifier::{Identifier, OwnIdentifier, version};
 pub use mention::without_identifiers;

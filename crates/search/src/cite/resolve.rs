@@ -228,7 +228,7 @@ fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> R
             path: dataset.path().map(str::to_string),
             identifier: citation.identifier.to_string(),
             own: citation.own,
-            version: citation.version,
+            version: version(dataset.content()),
             is_cited_version,
         });
         if found.len() == MOST_REPORTED {

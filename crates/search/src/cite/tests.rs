@@ -10,6 +10,7 @@ fn citation() -> Citation {
         table: "geo/countries".into(),
         title: "Costs & {braces} of 50% \\ #1_a ~ ^ $".into(),
         creator: Some("Barnes and Noble, Inc.".into()),
+        creators: Vec::new(),
         publisher: Some("Barnes and Noble, Inc.".into()),
         issued: CitedDate::of("2012-08-01"),
         identifier: Identifier::of_publisher("10.5281/zenodo.42"),
@@ -68,6 +69,17 @@ fn bibtex_is_valid_for_any_title() {
         )
     );
     assert_eq!((field("year"), field("month"), field("doi")), (Some("2012"), Some("8"), Some("10.5281/zenodo.42")));
+}
+
+#[test]
+fn each_author_is_an_author() {
+    let author = |name: &str, given: Option<&str>| Author { name: name.into(), given: given.map(Into::into) };
+    let creators = vec![author("Dushi", Some("Edmond")), author("Salt & Sons", None)];
+    let citation = Citation { creators, ..citation() };
+    let (_, _, fields) = read_bibtex(&bibtex(&citation));
+    assert_eq!(fields[0], ("author".to_string(), "Dushi, Edmond and {Salt \\& Sons}".to_string()));
+    let names = serde_json::json!([{"family": "Dushi", "given": "Edmond"}, {"literal": "Salt & Sons"}]);
+    assert_eq!(csl_json(&citation)["author"], names);
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use lakeward_core::role::Role;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::cite::Citation;
 use lakeward_search::late::{BuiltinTokens, LateQuery};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::weights::LateModels;
@@ -177,6 +178,74 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
     let query = RecordQuery { exclude: &["wages".into()], ..query_of(&[]) };
     let found = record_search::search(&index, StaticModel::builtin(), &query).expect("answers");
     assert_eq!((found.matching, found.answers.len()), (3, 3));
+}
+
+#[test]
+fn what_has_no_end_covers_every_year_from_its_start() {
+    let (_lake, index) = catalogue(concat!(
+        r#"{"id": "moths", "title": "Moths", "temporal": "1969-05-01/.."}"#,
+        "\n",
+        r#"{"id": "mosses", "title": "Mosses", "temporal": "../1960"}"#,
+        "\n",
+        r#"{"id": "ferns", "title": "Ferns", "temporal": "1969"}"#,
+        "\n",
+    ));
+    let ask = |from, to| {
+        let demand = years(RequestedYears::Cover { from, to });
+        let mut found = asked(&index, "", &[demand], 3, Route::Auto);
+        found.sort();
+        found
+    };
+    assert_eq!(ask(1970, 1980), ["ferns -period", "mosses -period", "moths"]);
+    assert_eq!(ask(1950, 1951), ["ferns -period", "mosses", "moths -period"]);
+    assert_eq!(ask(1969, 1969), ["ferns", "mosses -period", "moths"]);
+}
+
+#[test]
+fn records_are_read_beside_tables_and_what_is_not_read_is_named() {
+    let lake = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(lake.path().join(name), text).expect("a file");
+    let record = |title: &str| {
+        format!(
+            "<record><header><identifier>oai:{title}</identifier></header><metadata><dc><title>{title}</title></dc></metadata></record>"
+        )
+    };
+    write("t1.csv", "code,town\nNIM,Niamey\nAJY,Agadez\n");
+    write("rows.json", r#"[{"result": 1, "stop": "Dam"}, {"result": 2, "stop": "Oost"}]"#);
+    write("oai.xml", &format!("<OAI-PMH>{}{}</OAI-PMH>", record("Glaciers"), record("Moths")));
+    write("moths.jsonld", r#"[{"@type": "Dataset", "name": "Light traps", "@id": "https://doi.org/10.5072/traps"}]"#);
+    let packages = r#"{"name": "air", "title": "Airfields of Niger", "resources": [{"url": "https://x.example/t1.csv"}]}, {"name": "bus", "title": "Bus stops"}"#;
+    write("search.json", &format!(r#"{{"success": true, "result": {{"results": [{packages}]}}}}"#));
+    write("pom.xml", "<project/>");
+    write("shapes.ttl", "@prefix a: <b> .");
+    write("odd.jsonld", r#"{"@context": "https://schema.org", "@type": "Person"}"#);
+    let stats = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((stats.tables, stats.records), (2, 4), "{:?}", stats.problems);
+    let mut named: Vec<&str> = stats.problems.iter().filter_map(|(path, _)| path.rsplit('/').next()).collect();
+    named.sort();
+    assert_eq!(named, ["odd.jsonld", "pom.xml", "shapes.ttl"]);
+    assert_eq!(found(lake.path(), "airfields of niger")[0].table, "t1");
+    assert!(found(lake.path(), "light traps")[0].record);
+    let again = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 6));
+    fs::remove_file(lake.path().join("oai.xml")).expect("a file");
+    let after = indexed(lake.path(), &BuildOptions::default());
+    assert_eq!((after.tables, after.records, after.removed), (2, 2, 2));
+}
+
+#[test]
+fn a_citation_has_the_authors_and_the_version_of_its_record() {
+    let (_lake, index) = catalogue(concat!(
+        r#"{"doi": "10.5072/quake", "titles": [{"title": "Aftershocks"}], "version": "2.1", "creators": [{"name": "Dushi, Edmond"},"#,
+        r#" {"name": "Quakes, Inc.", "nameType": "Organizational"}]}"#,
+        "\n",
+    ));
+    let dataset = index.dataset(index.find("10.5072/quake").expect("a record")).expect("a dataset");
+    let citation = Citation::of(&dataset, "lake");
+    let named: Vec<(&str, Option<&str>)> =
+        citation.creators.iter().map(|author| (author.name.as_str(), author.given.as_deref())).collect();
+    assert_eq!(named, [("Dushi", Some("Edmond")), ("Quakes, Inc.", None)]);
+    assert_eq!((citation.version.as_str(), citation.creator.as_deref()), ("2.1", Some("Dushi, Edmond; Quakes, Inc.")));
 }
 
 fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
