@@ -42,7 +42,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::avro_blocks::CheckedBlocks;
+pub(crate) use self::avro_blocks::{BREAKS_OFF, CheckedBlocks};
 use self::batch::BatchLimits;
 use self::decode::Text;
 pub use self::hash::PendingHash;

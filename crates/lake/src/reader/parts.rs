@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::header::name_columns;
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
-use super::typed::{declared_columns, rendered_type, unreadable};
+use super::typed::{declared_columns, rendered_type, unreadable, wider};
 use super::{Column, ReadOptions, TableReader, declared, open_as};
 use crate::layout::{FileSet, Part};
 use crate::table_format::Snapshot;
@@ -437,18 +437,6 @@ fn open_part(set: &FileSet, part: &Part, options: &ReadOptions) -> Result<Box<dy
         return declared::open(snapshot, &snapshot.files[live], options);
     }
     open_as(&part.path, set.format, set.compression, None, options)
-}
-
-/// The type that holds the values of both.
-fn wider(one: &DataType, other: &DataType) -> DataType {
-    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32};
-    let is_small = |kind: &DataType| matches!(kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
-    let is_number = |kind: &DataType| is_small(kind) && *kind != Int64 || matches!(kind, Float32 | Float64);
-    match (one, other) {
-        _ if is_small(one) && is_small(other) => Int64,
-        _ if is_number(one) && is_number(other) => Float64,
-        _ => DataType::Utf8,
-    }
 }
 
 /// Values of a key as the column that the reader returns, of type `kind`.
