@@ -14,6 +14,7 @@ mod avro;
 mod avro_blocks;
 mod batch;
 mod cell_kind;
+pub(crate) mod content;
 mod declared;
 mod decode;
 mod delimited;

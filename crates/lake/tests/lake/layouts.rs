@@ -217,6 +217,55 @@ fn files_of_one_row_and_of_none_are_parts_like_others() {
 }
 
 #[test]
+fn files_whose_names_tell_nothing_are_read_by_their_first_bytes_or_named() {
+    let lake = tempfile::tempdir().unwrap();
+    let at = |name: &str| lake.path().join(name);
+    for day in 1..3 {
+        parquet(&at(&format!("hive/day={day}/000000_0")), vec![("n", Arc::new(Int64Array::from(vec![day])))]);
+        let lines = format!("{{\"n\": {day}}}\n{{\"n\": 5}}\n");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut gzip, lines.as_bytes()).unwrap();
+        write(&at("plain"), &[(&format!("2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4"), &lines)]);
+        write(&at("packed"), &[(&format!("2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4.gz"), "")]);
+        let packed = format!("packed/2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4.gz");
+        fs::write(at(&packed), gzip.finish().unwrap()).unwrap();
+    }
+    fs::copy(at("hive/day=1/000000_0"), at("extract")).unwrap();
+    fs::copy(at("hive/day=1/000000_0"), at("half.part")).unwrap();
+    let cells = "a,b\n1,2\n3,4\n";
+    write(
+        lake.path(),
+        &[
+            ("dask/0.part", cells),
+            ("other.db", "not a database"),
+            ("numbers", "\0\u{1}\u{2}"),
+            ("_numbers", "\0\u{1}\u{2}"),
+            ("nothing", ""),
+            ("LICENSE", "You may do with it,\nas is.\n"),
+            ("photo.jpg", "\0"),
+        ],
+    );
+    let listing = list_files(lake.path()).unwrap();
+    let names = |paths: Vec<&Path>| {
+        paths
+            .iter()
+            .map(|path| path.strip_prefix(lake.path()).unwrap().to_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    let tables = listing.files.iter().map(|file| file.path.as_path()).collect();
+    assert_eq!(names(tables), ["extract", "half.part", "hive", "packed", "plain"]);
+    let named = listing.problems.iter().map(|(path, _)| path.as_path()).collect();
+    assert_eq!(names(named), ["dask/0.part", "numbers", "other.db"], "{:?}", listing.problems);
+    assert_eq!(read(&at("hive")).rows, [["1", "1"], ["2", "2"]]);
+    assert_eq!(read(&at("extract")).rows, [["1"]]);
+    for name in ["plain", "packed"] {
+        let rows = read(&at(name)).rows;
+        assert_eq!(rows.len(), 4, "{name}");
+        assert_eq!(rows[0], ["1", "2023", "02", "21", "00"], "{name}");
+    }
+}
+
+#[test]
 fn a_sample_has_rows_of_every_file_and_the_content_changes_with_each() {
     let lake = tempfile::tempdir().unwrap();
     let rows: String = (0..100).map(|row| format!("{row},{row}\n")).collect();
