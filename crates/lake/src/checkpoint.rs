@@ -24,7 +24,7 @@ use lakeward_core::store::BlobCache;
 use lakeward_sketch::{Writing, stored};
 
 /// A change of what is kept, or of how values are sketched, raises it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Tables of fewer files are read again at once.
 const LEAST_FILES: usize = 16;
 /// Of a table that needs more bytes nothing is kept.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::source::{Compression, Format, classify, is_hidden, unescaped};
+use crate::source::{Compression, Format, classify, format_at, is_hidden, unescaped};
 use crate::storage;
 use crate::table_format::{self, LiveFile, Snapshot, TableFormat};
 use lakeward_core::error::Result;
@@ -140,7 +140,7 @@ impl FileSet {
             let all_keyed = folders.iter().all(|(name, _)| key_value(name).is_some_and(|(other, _)| other == key));
             return if all_keyed { below().set(folder, format!("folders `{key}=…`")) } else { None };
         }
-        let tables: Vec<&(String, PathBuf)> = files.into_iter().filter(|(_, path)| classify(path).is_some()).collect();
+        let tables: Vec<&(String, PathBuf)> = files.into_iter().filter(|(_, path)| format_at(path).is_some()).collect();
         if !folders.is_empty() {
             let dated = tables.is_empty() && folders.iter().all(|(name, path)| is_year(name) && has_months(path));
             return if dated { below().dated(folder) } else { None };
@@ -189,6 +189,7 @@ const SET: &str = "its path names several files";
 /// A file with the keys and values in its path.
 struct FoundFile {
     path: PathBuf,
+    format: (Format, Compression),
     values: Vec<(String, String)>,
     bytes: u64,
     changed_ns: u64,
@@ -216,13 +217,15 @@ impl Found {
                 if TableFormat::of(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
                     pending.extend(visible(&path).unwrap_or_default().into_iter().map(|(_, path)| path));
                 }
-            } else if meta.is_file() && classify(&path).is_some_and(|(format, _)| !format.holds_tables()) {
+            } else if meta.is_file()
+                && let Some(format) = format_at(&path).filter(|(format, _)| !format.holds_tables())
+            {
                 found.modified_ns = found.modified_ns.max(meta.changed_ns());
                 found.read_bytes += meta.len();
                 let folders = path.parent().and_then(|parent| parent.strip_prefix(base).ok()).unwrap_or(Path::new(""));
                 let names = folders.components().map(|part| part.as_os_str().to_string_lossy());
                 let values = names.filter_map(|name| key_value(&name)).collect();
-                found.files.push(FoundFile { path, values, bytes: meta.len(), changed_ns: meta.changed_ns() });
+                found.files.push(FoundFile { path, format, values, bytes: meta.len(), changed_ns: meta.changed_ns() });
             }
         }
         found.files.sort_by_cached_key(|file| (by_numbers(&file.path), file.path.clone()));
@@ -230,8 +233,8 @@ impl Found {
     }
 
     fn set(self, path: &Path, reason: String) -> Option<FileSet> {
-        let (format, compression) = classify(&self.files.first()?.path)?;
-        if self.files.iter().any(|file| classify(&file.path).is_none_or(|(other, _)| other != format)) {
+        let (format, compression) = self.files.first()?.format;
+        if self.files.iter().any(|file| file.format.0 != format) {
             return None;
         }
         let mut keys: Vec<String> = Vec::new();
@@ -240,7 +243,7 @@ impl Found {
                 keys.push(key.clone());
             }
         }
-        let part = |FoundFile { path, values, bytes, changed_ns }: FoundFile| {
+        let part = |FoundFile { path, values, bytes, changed_ns, .. }: FoundFile| {
             let value = |key: &String| values.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone());
             let values = keys.iter().map(|key| value(key).filter(|value| value != HIVE_NULL)).collect();
             Part { path, values, live: None, bytes, changed_ns }

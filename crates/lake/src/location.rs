@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::dataset::ForeignKey;
 use crate::layout::{FileSet, is_pattern};
 use crate::reader::sqlite;
-use crate::source::{Compression, Format, LakeFile, classify, escape_name};
+use crate::source::{Compression, Format, LakeFile, classify, escape_name, format_at};
 use crate::storage;
 use lakeward_core::error::Result;
 
@@ -21,7 +21,7 @@ pub enum Location {
     File {
         /// Where it is.
         path: PathBuf,
-        /// By its name; of an unknown one, delimited text.
+        /// By its name, or its first bytes where that tells nothing; of an unknown one, delimited text.
         format: Format,
         /// By its name.
         compression: Compression,
@@ -57,7 +57,7 @@ impl Location {
         {
             return Location::Part { file: parent.to_path_buf(), format, name: name.to_string_lossy().into_owned() };
         }
-        let (format, compression) = classify(path).unwrap_or((Format::Csv, Compression::None));
+        let (format, compression) = format_at(path).unwrap_or((Format::Csv, Compression::None));
         Location::File { path: path.to_path_buf(), format, compression }
     }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::layout::{Choice, Choices, FileSet};
 use crate::location::{Location, part_name};
 use crate::metadata::{TableMetadata, is_readme};
-use crate::reader::{self, ReadOptions};
+use crate::reader::{self, ReadOptions, content};
 use crate::storage::{self, File};
 use crate::table_format::TableFormat;
 use lakeward_core::error::{Error, Result};
@@ -330,19 +330,23 @@ impl Walk<'_> {
         if (is_xml(&path) || is_rdf(&path)) && meta.is_file() {
             return self.listing.catalogues.push(path);
         }
-        let Some((format, compression)) = classify(&path) else { return };
+        let Some((format, compression)) = format_at(&path) else {
+            let is_marker = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"));
+            if tells_nothing(&path) && !is_marker && content::may_hold_rows(&path) {
+                self.problem(&path, "neither its name nor its first bytes tell what it holds");
+            }
+            return;
+        };
         if !meta.is_file() {
             return self.problem(&path, "not a regular file");
         }
-        let extension = extension(&path, compression);
         // Other programs' files have these names, too.
-        let is_other = match extension.as_str() {
-            "txt" => !reader::looks_delimited(&path),
-            "db" | "db3" => !reader::sqlite::is_database(&path),
-            _ => false,
-        };
-        if is_other {
-            return;
+        match extension(&path, compression).as_str() {
+            "txt" if !reader::looks_delimited(&path) => return,
+            "db" | "db3" if !reader::sqlite::is_database(&path) => {
+                return self.problem(&path, "no SQLite database, whatever its name says");
+            }
+            _ => {}
         }
         let relative = relative_name(self.root, &path);
         let short_id = short_id(&relative).to_string();
@@ -488,6 +492,22 @@ pub fn classify(path: &Path) -> Option<(Format, Compression)> {
     let format = format_of(extension)?;
     // Databases and workbooks are not read as streams.
     (!format.holds_tables() || compression == Compression::None).then_some((format, compression))
+}
+
+/// [`classify`], by the first bytes of a file whose name tells nothing; `None` where it is no table file.
+pub fn format_at(path: &Path) -> Option<(Format, Compression)> {
+    let by_content = || {
+        let name = path.file_name()?.to_str()?;
+        let format = tells_nothing(path).then(|| content::format_of(path)).flatten()?;
+        Some((format, strip_compression(name).1))
+    };
+    classify(path).or_else(by_content)
+}
+
+/// Whether a file's name has no extension but that of a compression, or that of any part: `000000_0`, `0.part`.
+fn tells_nothing(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    strip_compression(&name).0.rsplit_once('.').is_none_or(|(_, extension)| extension == "part")
 }
 
 /// [`classify`] of a table by its path below the lake's root: of a table in a file, what the file is.

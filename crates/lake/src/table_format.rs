@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use arrow::datatypes::{DataType, FieldRef, Fields};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use roaring::RoaringTreemap;
 
 use crate::metadata::TableMetadata;
@@ -82,6 +82,14 @@ pub(crate) enum Matching {
 pub(crate) const STORED_NAME: &str = "delta.columnMapping.physicalName";
 /// The key in the metadata of an Arrow field that has the number of its column in the files.
 pub(crate) const NUMBER: &str = parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+/// What Delta calls it.
+const DELTA_NUMBER: &str = "delta.columnMapping.id";
+
+/// The number that the column `declared` has in the files.
+pub(crate) fn number_of(declared: &Field) -> Option<&String> {
+    let metadata = declared.metadata();
+    metadata.get(NUMBER).or_else(|| metadata.get(DELTA_NUMBER))
+}
 
 /// A table as its log says it is.
 #[derive(Debug)]
@@ -271,10 +279,10 @@ impl Snapshot {
                 format!("{sequence} {:?}", positions.listed().collect::<Vec<_>>())
             }
         };
-        let columns = self.columns.iter().chain(&self.keys).map(|field| {
-            let number = field.metadata().get(NUMBER);
-            (field.name(), shape(field.data_type()), field.metadata().get(STORED_NAME), number)
-        });
+        let columns =
+            self.columns.iter().chain(&self.keys).map(|field| {
+                (field.name(), shape(field.data_type()), field.metadata().get(STORED_NAME), number_of(field))
+            });
         let columns: Vec<_> = columns.collect();
         let LiveFile { name, bytes, values, .. } = file;
         format!("{} {columns:?} {:?} {name:?} {bytes} {values:?} {deleted}", self.id, self.matching)

@@ -3,11 +3,11 @@
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_avro::reader::ReaderBuilder;
 
-use super::avro_blocks::CheckedBlocks;
+use super::avro_blocks::{BREAKS_OFF, CheckedBlocks};
 use super::parquet::open_regular;
 use super::typed::{Batches, TypedRows, guarded, unreadable};
 use super::{ReadOptions, TableReader};
@@ -27,11 +27,16 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
     let builder = ReaderBuilder::new().with_batch_size(options.batch_rows.max(1));
     let checked =
         CheckedBlocks::new(BufReader::new(file)).map_err(|error| Error::unreadable(path, error.to_string()))?;
+    let breaks_off = checked.breaks_off();
+    let left_out = checked.left_out().to_vec();
     let reader = guarded(|| builder.build(checked))
         .and_then(|built| built.map_err(|error| format!("damaged Avro file: {error}")))
         .map_err(unreadable(path))?;
     let fields = reader.schema().fields().clone();
-    let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())));
+    let end = std::iter::once_with(move || breaks_off.load(Ordering::Relaxed));
+    let end = end.filter(|breaks_off| *breaks_off).map(|_| Err(BREAKS_OFF.to_string()));
+    let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())).chain(end));
     let read_bytes = Arc::new(AtomicU64::new(size));
-    Ok(Box::new(TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?))
+    let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
+    Ok(Box::new(rows.without_columns(&left_out)))
 }

@@ -3,20 +3,30 @@
 //!
 //! The bytes pass as they are, block by block. Of each the rows are skipped by the schema in the file's head: they have to end where
 //! the block does. An array or map counts as any other value.
+//!
+//! What it does not decode at all, records without fields and types within themselves, is cut out of the rows and the schema: the field
+//! that has it is left out, the rest of its record is not. UUIDs pass as the texts that they are written as.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::DeflateDecoder;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A larger block, packed or not, is an error.
 const MOST_BLOCK_BYTES: u64 = 1 << 30;
 /// Values of no bytes that are believed: of others there are no more than bytes.
 const MOST_EMPTY: u64 = 1 << 20;
+/// Why the rows of a file end before it says so.
+pub(crate) const BREAKS_OFF: &str = "the file breaks off";
 /// Types in types that are followed.
 const MOST_DEPTH: usize = 100;
 const SYNC_BYTES: usize = 16;
+/// What the head of a file calls its schema, and how its blocks are packed.
+const SCHEMA: &[u8] = b"avro.schema";
+const CODEC: &[u8] = b"avro.codec";
 
 /// How many bytes the values of a type have.
 enum Shape {
@@ -25,12 +35,15 @@ enum Shape {
     Number,
     /// A length, and so many bytes.
     Bytes,
-    Record(Vec<usize>),
+    /// Its fields, and whether each passes.
+    Record(Vec<(usize, bool)>),
     /// Blocks of items; those of a map have keys before them.
     Items(usize, bool),
     Union(Vec<usize>),
     /// A type that another place describes.
     Named(String),
+    /// One that is being described.
+    Open,
 }
 
 /// The types of a schema; the first is that of the rows.
@@ -38,6 +51,10 @@ enum Shape {
 struct Shapes {
     all: Vec<Shape>,
     named: HashMap<String, usize>,
+    /// The names of the fields that lead to the type being described.
+    within: Vec<String>,
+    /// The fields that do not pass, each as the names that lead to it.
+    left_out: Vec<String>,
 }
 
 fn damaged(reason: &str) -> io::Error {
@@ -45,61 +62,113 @@ fn damaged(reason: &str) -> io::Error {
 }
 
 impl Shapes {
-    /// Adds a type of the schema, in the namespace `space`; its number.
-    fn add(&mut self, schema: &Value, space: &str, depth: usize) -> io::Result<usize> {
+    /// Adds a type of the schema, in the namespace `space`; its number. What does not pass is taken out of `schema`.
+    fn add(&mut self, schema: &mut Value, space: &str, depth: usize) -> io::Result<usize> {
         if depth > MOST_DEPTH {
             return Err(damaged("types within types without end"));
         }
         let number = self.all.len();
-        self.all.push(Shape::Fixed(0));
-        let kind = schema.get("type").filter(|_| schema.is_object()).unwrap_or(schema);
-        let shape = match kind {
+        self.all.push(Shape::Open);
+        let none = || damaged("its schema is none");
+        let shape = match schema {
             Value::Array(kinds) => {
-                Shape::Union(kinds.iter().map(|kind| self.add(kind, space, depth + 1)).collect::<io::Result<_>>()?)
+                Shape::Union(kinds.iter_mut().map(|kind| self.add(kind, space, depth + 1)).collect::<io::Result<_>>()?)
             }
-            Value::Object(_) => {
-                let inner = self.add(kind, space, depth + 1)?;
-                Shape::Record(vec![inner])
-            }
-            Value::String(kind) => match kind.as_str() {
-                "null" => Shape::Fixed(0),
-                "boolean" => Shape::Fixed(1),
-                "float" => Shape::Fixed(4),
-                "double" => Shape::Fixed(8),
-                "int" | "long" => Shape::Number,
-                "bytes" | "string" => Shape::Bytes,
-                "array" => Shape::Items(self.add(&schema["items"], space, depth + 1)?, false),
-                "map" => Shape::Items(self.add(&schema["values"], space, depth + 1)?, true),
-                "record" | "error" | "enum" | "fixed" if schema.is_object() => {
-                    let name = schema["name"].as_str().unwrap_or_default();
-                    let space = match (schema["namespace"].as_str(), name.rsplit_once('.')) {
-                        (_, Some((space, _))) => space,
-                        (Some(space), None) => space,
-                        (None, None) => space,
-                    };
-                    self.named.insert(full_name(name, space), number);
-                    match kind.as_str() {
-                        "enum" => Shape::Number,
-                        "fixed" => {
-                            Shape::Fixed(schema["size"].as_u64().ok_or_else(|| damaged("a type without a size"))?)
-                        }
-                        _ => {
-                            let fields = schema["fields"].as_array().map(Vec::as_slice).unwrap_or_default();
-                            let field = |field: &Value| self.add(&field["type"], space, depth + 1);
-                            Shape::Record(fields.iter().map(field).collect::<io::Result<_>>()?)
-                        }
-                    }
+            Value::Object(described) => match described.get_mut("type").ok_or_else(none)? {
+                Value::String(kind) => {
+                    let kind = kind.clone();
+                    self.described(number, &kind, described, space, depth)?
                 }
-                name => Shape::Named(full_name(name, space)),
+                kind => {
+                    let inner = self.add(kind, space, depth + 1)?;
+                    Shape::Record(vec![(inner, self.passes(inner))])
+                }
             },
-            _ => return Err(damaged("its schema is none")),
+            Value::String(kind) => plain(kind, space),
+            _ => return Err(none()),
         };
         self.all[number] = shape;
         Ok(number)
     }
 
-    /// Skips a value of type `number` at the start of `bytes`.
-    fn skip(&self, number: usize, bytes: &mut &[u8], depth: usize) -> io::Result<()> {
+    fn described(
+        &mut self,
+        number: usize,
+        kind: &str,
+        schema: &mut Map<String, Value>,
+        space: &str,
+        depth: usize,
+    ) -> io::Result<Shape> {
+        let none = || damaged("its schema is none");
+        Ok(match kind {
+            "array" => Shape::Items(self.add(schema.get_mut("items").ok_or_else(none)?, space, depth + 1)?, false),
+            "map" => Shape::Items(self.add(schema.get_mut("values").ok_or_else(none)?, space, depth + 1)?, true),
+            "record" | "error" | "enum" | "fixed" => {
+                let text = |key: &str| schema.get(key).and_then(Value::as_str);
+                let name = text("name").unwrap_or_default();
+                let space = match (name.rsplit_once('.'), text("namespace")) {
+                    (Some((space, _)), _) | (None, Some(space)) => space,
+                    (None, None) => space,
+                };
+                let space = space.to_string();
+                self.named.insert(full_name(name, &space), number);
+                match kind {
+                    "enum" => Shape::Number,
+                    "fixed" => {
+                        let size = schema.get("size").and_then(Value::as_u64);
+                        Shape::Fixed(size.ok_or_else(|| damaged("a type without a size"))?)
+                    }
+                    _ => self.record(schema, &space, depth)?,
+                }
+            }
+            _ => {
+                if kind == "string" && schema.get("logicalType").is_some_and(|kind| kind == "uuid") {
+                    schema.remove("logicalType");
+                }
+                plain(kind, space)
+            }
+        })
+    }
+
+    fn record(&mut self, schema: &mut Map<String, Value>, space: &str, depth: usize) -> io::Result<Shape> {
+        let Some(Value::Array(fields)) = schema.get_mut("fields") else { return Ok(Shape::Record(Vec::new())) };
+        let mut shapes = Vec::with_capacity(fields.len());
+        for field in fields.iter_mut() {
+            self.within.push(field["name"].as_str().unwrap_or_default().to_string());
+            let kind = field.get_mut("type").ok_or_else(|| damaged("a field without a type"))?;
+            let shape = self.add(kind, space, depth + 1)?;
+            let passes = self.passes(shape);
+            if !passes {
+                self.left_out.push(self.within.join("."));
+            }
+            shapes.push((shape, passes));
+            self.within.pop();
+        }
+        let mut passing = shapes.iter().map(|(_, passes)| *passes);
+        fields.retain(|_| passing.next().unwrap_or(true));
+        Ok(Shape::Record(shapes))
+    }
+
+    /// Whether the decoder reads values of type `number`, all of whose types are described but those that it is in.
+    fn passes(&self, number: usize) -> bool {
+        match &self.all[number] {
+            Shape::Open => false,
+            Shape::Record(fields) => fields.iter().any(|(_, passes)| *passes),
+            Shape::Union(kinds) => kinds.iter().all(|&kind| self.passes(kind)),
+            Shape::Items(item, _) => self.passes(*item),
+            Shape::Named(name) => self.number_of(name).is_none_or(|number| self.passes(number)),
+            Shape::Fixed(_) | Shape::Number | Shape::Bytes => true,
+        }
+    }
+
+    fn number_of(&self, name: &str) -> Option<usize> {
+        let short = name.rsplit('.').next().unwrap_or(name);
+        self.named.get(name).or_else(|| self.named.get(short)).copied()
+    }
+
+    /// Skips a value of type `number` at the start of `bytes`; `cuts` are the parts of it that do not pass, by the bytes left before and
+    /// after each.
+    fn skip(&self, number: usize, bytes: &mut &[u8], cuts: &mut Vec<(usize, usize)>, depth: usize) -> io::Result<()> {
         if depth > MOST_DEPTH {
             return Err(damaged("values within values without end"));
         }
@@ -110,7 +179,17 @@ impl Shapes {
                 let length = count_of(bytes)?;
                 skip_bytes(bytes, length)
             }
-            Shape::Record(fields) => fields.iter().try_for_each(|field| self.skip(*field, bytes, depth + 1)),
+            Shape::Record(fields) => {
+                for (field, passes) in fields {
+                    let (before, cuts_before) = (bytes.len(), cuts.len());
+                    self.skip(*field, bytes, cuts, depth + 1)?;
+                    if !passes {
+                        cuts.truncate(cuts_before);
+                        cuts.push((before, bytes.len()));
+                    }
+                }
+                Ok(())
+            }
             Shape::Items(item, has_keys) => loop {
                 let count = number_of(bytes)?;
                 if count < 0 {
@@ -127,19 +206,32 @@ impl Shapes {
                         let length = count_of(bytes)?;
                         skip_bytes(bytes, length)?;
                     }
-                    self.skip(*item, bytes, depth + 1)?;
+                    self.skip(*item, bytes, cuts, depth + 1)?;
                 }
             },
             Shape::Union(kinds) => {
                 let kind = usize::try_from(count_of(bytes)?).ok().and_then(|kind| kinds.get(kind));
-                self.skip(*kind.ok_or_else(|| damaged("a value of no type"))?, bytes, depth + 1)
+                self.skip(*kind.ok_or_else(|| damaged("a value of no type"))?, bytes, cuts, depth + 1)
             }
             Shape::Named(name) => {
-                let short = name.rsplit('.').next().unwrap_or(name);
-                let known = self.named.get(name).or_else(|| self.named.get(short));
-                self.skip(*known.ok_or_else(|| damaged("a type that is not described"))?, bytes, depth + 1)
+                let known = self.number_of(name).ok_or_else(|| damaged("a type that is not described"))?;
+                self.skip(known, bytes, cuts, depth + 1)
             }
+            Shape::Open => Err(damaged("a type that is not described")),
         }
+    }
+}
+
+/// A type that has only a name.
+fn plain(kind: &str, space: &str) -> Shape {
+    match kind {
+        "null" => Shape::Fixed(0),
+        "boolean" => Shape::Fixed(1),
+        "float" => Shape::Fixed(4),
+        "double" => Shape::Fixed(8),
+        "int" | "long" => Shape::Number,
+        "bytes" | "string" => Shape::Bytes,
+        name => Shape::Named(full_name(name, space)),
     }
 }
 
@@ -177,6 +269,16 @@ fn number_of(input: &mut impl Read) -> io::Result<i64> {
     }
 }
 
+/// Writes a whole number that is not negative.
+fn put_number(out: &mut Vec<u8>, number: usize) {
+    let mut rest = (number as u64) << 1;
+    while rest > 0x7f {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
 fn count_of(input: &mut impl Read) -> io::Result<u64> {
     u64::try_from(number_of(input)?).map_err(|_| damaged("a negative length"))
 }
@@ -186,6 +288,8 @@ pub(crate) struct CheckedBlocks<R> {
     input: Remembering<R>,
     shapes: Shapes,
     codec: String,
+    sync: [u8; SYNC_BYTES],
+    breaks_off: Arc<AtomicBool>,
     /// How much of what was read has passed.
     passed: usize,
 }
@@ -216,7 +320,7 @@ impl<R: BufRead> CheckedBlocks<R> {
         if magic != *b"Obj\x01" {
             return Err(damaged("it does not begin as one"));
         }
-        let mut metadata: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+        let mut metadata: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         loop {
             let count = number_of(&mut input)?;
             if count < 0 {
@@ -230,14 +334,39 @@ impl<R: BufRead> CheckedBlocks<R> {
                 metadata.insert(key, value);
             }
         }
-        input.read_exact(&mut [0; SYNC_BYTES])?;
-        let schema = metadata.get(&b"avro.schema"[..]).ok_or_else(|| damaged("no schema"))?;
-        let schema: Value = serde_json::from_slice(schema).map_err(|error| damaged(&error.to_string()))?;
+        let mut sync = [0; SYNC_BYTES];
+        input.read_exact(&mut sync)?;
+        let schema = metadata.get(SCHEMA).ok_or_else(|| damaged("no schema"))?;
+        let mut schema: Value = serde_json::from_slice(schema).map_err(|error| damaged(&error.to_string()))?;
         let mut shapes = Shapes::default();
-        shapes.add(&schema, "", 0)?;
-        let codec = metadata.get(&b"avro.codec"[..]).map_or(&b"null"[..], Vec::as_slice);
+        shapes.add(&mut schema, "", 0)?;
+        let codec = metadata.get(CODEC).map_or(&b"null"[..], Vec::as_slice);
         let codec = String::from_utf8_lossy(codec).into_owned();
-        Ok(CheckedBlocks { input, shapes, codec, passed: 0 })
+        metadata.insert(SCHEMA.to_vec(), schema.to_string().into_bytes());
+        if !shapes.left_out.is_empty() {
+            // What is cut is not packed again.
+            metadata.insert(CODEC.to_vec(), b"null".to_vec());
+        }
+        input.read.clear();
+        input.read.extend(magic);
+        put_number(&mut input.read, metadata.len());
+        for text in metadata.iter().flat_map(|(key, value)| [key, value]) {
+            put_number(&mut input.read, text.len());
+            input.read.extend(text);
+        }
+        input.read.push(0);
+        input.read.extend(sync);
+        Ok(CheckedBlocks { input, shapes, codec, sync, breaks_off: Arc::default(), passed: 0 })
+    }
+
+    /// Whether the file ends within a block, once it has been read: the decoder does not tell.
+    pub(crate) fn breaks_off(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.breaks_off)
+    }
+
+    /// The fields that the decoder does not get to see, each as the names that lead to it.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.shapes.left_out
     }
 
     /// Reads the next block and checks it; nothing at the end of the file. Of a block that is cut off the decoder uses nothing.
@@ -246,16 +375,39 @@ impl<R: BufRead> CheckedBlocks<R> {
             return Ok(());
         }
         let (rows, packed) = match self.block() {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.breaks_off.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
             read => read?,
         };
-        let Some(bytes) = self.unpacked(packed)? else { return Ok(()) };
-        let mut rest = &bytes[..];
+        let Some(bytes) = self.unpacked(packed)? else {
+            let reason = format!("its blocks are packed by `{}`", self.codec);
+            return if self.left_out().is_empty() { Ok(()) } else { Err(damaged(&reason)) };
+        };
+        let (mut rest, mut cuts) = (&bytes[..], Vec::new());
         check_count(rows, rest)?;
         for _ in 0..rows {
-            self.shapes.skip(0, &mut rest, 0).map_err(|_| damaged("a row does not fit its block"))?;
+            self.shapes.skip(0, &mut rest, &mut cuts, 0).map_err(|_| damaged("a row does not fit its block"))?;
         }
-        if rest.is_empty() { Ok(()) } else { Err(damaged("a block has more bytes than its rows")) }
+        if !rest.is_empty() {
+            return Err(damaged("a block has more bytes than its rows"));
+        }
+        if !self.left_out().is_empty() {
+            let (mut kept, mut from): (Vec<u8>, usize) = (Vec::with_capacity(bytes.len()), 0);
+            for (before, after) in cuts {
+                kept.extend(&bytes[from..bytes.len() - before]);
+                from = bytes.len() - after;
+            }
+            kept.extend(&bytes[from..]);
+            let block = &mut self.input.read;
+            block.clear();
+            put_number(block, usize::try_from(rows).unwrap_or(usize::MAX));
+            put_number(block, kept.len());
+            block.extend(kept);
+            block.extend(self.sync);
+        }
+        Ok(())
     }
 
     fn block(&mut self) -> io::Result<(u64, Vec<u8>)> {

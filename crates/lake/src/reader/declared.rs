@@ -13,7 +13,7 @@ use super::parquet::file_rows;
 use super::report::ReadReport;
 use super::typed::{Batches, TypedRows, declared_columns, unreadable};
 use super::{ReadOptions, TableReader};
-use crate::table_format::{LiveFile, Matching, NUMBER, STORED_NAME, Snapshot};
+use crate::table_format::{LiveFile, Matching, NUMBER, STORED_NAME, Snapshot, number_of};
 use lakeward_core::error::{Error, Result};
 
 /// Opens `file` of the table that `snapshot` describes; the reader's columns are those of the snapshot.
@@ -75,7 +75,7 @@ fn place_of(fields: &Fields, declared: &Field, matching: Matching) -> Option<usi
         Matching::Name => by_name(declared.name()),
         Matching::StoredName => by_name(declared.metadata().get(STORED_NAME).unwrap_or(declared.name())),
         // Files that a table took over have names only.
-        Matching::Number => match declared.metadata().get(NUMBER) {
+        Matching::Number => match number_of(declared) {
             Some(number) if fields.iter().any(|field| field.metadata().contains_key(NUMBER)) => {
                 fields.iter().position(|field| field.metadata().get(NUMBER) == Some(number))
             }

@@ -32,6 +32,8 @@ const MOST_ROW_BYTES: usize = 16 << 20;
 pub(super) enum Shape {
     Lines,
     Document,
+    /// A document that is one of the files of a table: without an array of rows, it is a row.
+    Part,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,12 +310,7 @@ impl RawRows {
         let mut text = Text::open(path)?;
         let blank = skip_blank(text.window(), 0);
         let is_array = text.window().get(blank) == Some(&b'[');
-        let first_line_end = memchr::memchr(b'\n', &text.window()[blank..]).map(|at| blank + at);
-        let first_line = first_line_end.map(|end| &text.window()[blank..end]);
-        let first_line_is_value = first_line.is_some_and(is_valid);
-        let second = first_line_end.and_then(|end| text.window().get(skip_blank(text.window(), end)));
-        let second_is_row = matches!(second, Some(b'{' | b'['));
-        let layout = if first_line_is_value && second_is_row {
+        let layout = if has_rows_in_lines(text.window()) {
             Layout::Lines
         } else if is_array {
             text.consume(blank + 1);
@@ -326,10 +323,19 @@ impl RawRows {
             let located = locate_rows(&mut text);
             let reason = text.damage().map(|why| format!("damaged compressed stream: {why}"));
             let reason = reason.unwrap_or_else(|| "JSON without an array of rows".into());
-            let start = located.start.ok_or_else(|| Error::unreadable(path, reason))?;
-            report.add(RepairKind::OtherArrays, located.arrays - 1, None);
-            text = skip_to(path, start)?;
-            Layout::Array
+            let is_row = shape == Shape::Part && text.damage().is_none();
+            match located.start {
+                Some(start) => {
+                    report.add(RepairKind::OtherArrays, located.arrays - 1, None);
+                    text = skip_to(path, start)?;
+                    Layout::Array
+                }
+                None if is_row => {
+                    text = Text::open(path)?;
+                    Layout::Sequence
+                }
+                None => return Err(Error::unreadable(path, reason)),
+            }
         };
         Ok(RawRows { text, layout, line: 0, damage: None, ended: false })
     }
@@ -458,6 +464,17 @@ impl RawRows {
 
 fn is_valid(row: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(row).is_ok()
+}
+
+/// Whether the text at `path` has a row in each of its first two lines; false where it cannot be read.
+pub(super) fn is_lines(path: &Path) -> bool {
+    Text::open(path).is_ok_and(|text| has_rows_in_lines(text.window()))
+}
+
+fn has_rows_in_lines(window: &[u8]) -> bool {
+    let start = skip_blank(window, 0);
+    let Some(end) = memchr::memchr(b'\n', &window[start..]).map(|at| start + at) else { return false };
+    is_valid(&window[start..end]) && matches!(window.get(skip_blank(window, end)), Some(b'{' | b'['))
 }
 
 /// Whether one object follows another: NDJSON with objects over several lines each.

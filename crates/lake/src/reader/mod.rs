@@ -14,6 +14,7 @@ mod avro;
 mod avro_blocks;
 mod batch;
 mod cell_kind;
+pub(crate) mod content;
 mod declared;
 mod decode;
 mod delimited;
@@ -42,7 +43,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::avro_blocks::CheckedBlocks;
+pub(crate) use self::avro_blocks::{BREAKS_OFF, CheckedBlocks};
 use self::batch::BatchLimits;
 use self::decode::Text;
 pub use self::hash::PendingHash;

@@ -3,6 +3,7 @@
 //! The columns are those of all files: a file that lacks one has no values there, and a column that files declare with several
 //! types has the widest of them, else text. Each such difference is reported, as is a file that cannot be read; the others are.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,10 +14,12 @@ use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use super::header::name_columns;
+use super::json::{JsonRows, Shape, is_lines};
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
-use super::typed::{declared_columns, rendered_type, unreadable};
-use super::{Column, ReadOptions, TableReader, declared, open_as};
+use super::typed::{declared_columns, rendered_type, unreadable, wider};
+use super::{Column, ReadOptions, TableReader, declared, open_as, open_unpacked};
 use crate::layout::{FileSet, Part};
+use crate::source::Format;
 use crate::table_format::Snapshot;
 use lakeward_core::error::{Error, Result};
 
@@ -59,6 +62,8 @@ pub(crate) struct Parts {
     /// Columns that files hold; the rest are in their paths.
     in_files: usize,
     next: usize,
+    /// Whether a file could be opened.
+    is_read: bool,
     current: Option<Current>,
     report: ReadReport,
     drift: Vec<String>,
@@ -109,7 +114,7 @@ impl Heads {
             let reader = match open_part(set, part, options) {
                 Ok(reader) => reader,
                 Err(error) => {
-                    if is_read(at) {
+                    if is_read(at) && !is_empty(part) {
                         faults.push(fault(&set.name_of(&part.path), &error));
                     }
                     first_fault.get_or_insert(error);
@@ -209,6 +214,7 @@ impl Parts {
             return Ok(None);
         }
         parts.next = files;
+        parts.is_read = true;
         let now = std::mem::replace(&mut parts.report, known.report.clone());
         for kind in [RepairKind::DriftingColumns, RepairKind::DeletesByValue] {
             parts.report.set(kind, now.count(kind), None);
@@ -241,12 +247,15 @@ impl Parts {
     }
 
     fn with(
-        set: FileSet,
+        mut set: FileSet,
         options: &ReadOptions,
         chosen: Option<&[usize]>,
         known: Option<(usize, &PartsSoFar)>,
     ) -> Result<Parts> {
         let mut options = options.clone();
+        if set.format == Format::Json && is_in_lines(&set) {
+            set.format = Format::NdJson;
+        }
         let is_read = |at: usize| chosen.is_none_or(|chosen| chosen.contains(&at));
         let heads = match &set.snapshot {
             Some(snapshot) => Heads::declared(snapshot, &options).map_err(unreadable(&set.path))?,
@@ -306,6 +315,7 @@ impl Parts {
             typed,
             in_files,
             next: 0,
+            is_read: false,
             current: None,
             report,
             faults,
@@ -341,9 +351,11 @@ impl Parts {
                     }
                     let place = |column: &Column| reader.columns().iter().position(|other| other.name == column.name);
                     let places = self.columns[..self.in_files].iter().map(place).collect();
+                    self.is_read = true;
                     self.current = Some(Current { places, values: part.values.clone(), name, reader });
                     return Ok(true);
                 }
+                Err(_) if is_empty(part) => {}
                 Err(error) => self.faults.push(fault(&name, &error)),
             }
         }
@@ -403,7 +415,7 @@ impl TableReader for Parts {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if self.current.is_none() && !self.advance()? {
-                if !self.faults.is_empty() && self.faults.len() == self.set.parts.len() {
+                if !self.faults.is_empty() && !self.is_read {
                     let reason = format!("none of its files can be read: {}", some_of(&self.faults));
                     return Err(Error::unreadable(&self.set.path, reason));
                 }
@@ -436,19 +448,24 @@ fn open_part(set: &FileSet, part: &Part, options: &ReadOptions) -> Result<Box<dy
     if let Some((snapshot, live)) = set.snapshot.as_ref().zip(part.live) {
         return declared::open(snapshot, &snapshot.files[live], options);
     }
+    if set.format == Format::Json {
+        return Ok(Box::new(JsonRows::open(&part.path, Shape::Part, options)?));
+    }
     open_as(&part.path, set.format, set.compression, None, options)
 }
 
-/// The type that holds the values of both.
-fn wider(one: &DataType, other: &DataType) -> DataType {
-    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32};
-    let is_small = |kind: &DataType| matches!(kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
-    let is_number = |kind: &DataType| is_small(kind) && *kind != Int64 || matches!(kind, Float32 | Float64);
-    match (one, other) {
-        _ if is_small(one) && is_small(other) => Int64,
-        _ if is_number(one) && is_number(other) => Float64,
-        _ => DataType::Utf8,
-    }
+/// Whether one of the largest files of `set` shows that each line is a row: all are written alike, and one with a single row does not show how.
+fn is_in_lines(set: &FileSet) -> bool {
+    const LOOKED_AT: usize = 8;
+    let mut parts: Vec<&Part> = set.parts.iter().collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    parts.iter().take(LOOKED_AT).any(|part| is_lines(&part.path))
+}
+
+/// Whether a file whose columns nobody wrote has no bytes, packed or not: writers leave one where they had no rows.
+fn is_empty(part: &Part) -> bool {
+    let first = open_unpacked(&part.path).map(|mut bytes| bytes.read(&mut [0]));
+    part.live.is_none() && matches!(first, Ok(Ok(0)))
 }
 
 /// Values of a key as the column that the reader returns, of type `kind`.

@@ -88,19 +88,21 @@ pub enum RepairKind {
     DeletesByValue,
     /// Reading stopped at [`ReadOptions::max_rows`](super::ReadOptions).
     RowLimit,
+    /// Columns, or members of their values, whose type cannot be read; left out.
+    UnreadableColumns,
 }
 
 impl RepairKind {
     /// Whether rows or cells of the file are missing from the result.
     pub fn loses_data(self) -> bool {
         use RepairKind::*;
-        self.loses_rows() || matches!(self, LongRows | CutCells | LateKeys)
+        self.loses_rows() || matches!(self, LongRows | CutCells | LateKeys | UnreadableColumns)
     }
 
     /// Whether columns are counted.
     pub(super) fn is_of_columns(self) -> bool {
         use RepairKind::*;
-        matches!(self, ExtraColumns | RowNames | DuplicateHeaders | EmptyHeaders | NestedColumns)
+        matches!(self, ExtraColumns | RowNames | DuplicateHeaders | EmptyHeaders | NestedColumns | UnreadableColumns)
     }
 
     /// Whether rows of the file are missing from the result.
@@ -166,6 +168,7 @@ impl fmt::Display for Repair {
                 write!(f, "{} rows by their values, which is not applied", many("file deletes", "files delete"))?
             }
             RowLimit => write!(f, "reading stopped at the row limit")?,
+            UnreadableColumns => write!(f, "{} cannot be read and left out", many("column", "columns"))?,
         }
         if let Some(line) = self.first_line {
             write!(f, " (line {line}{})", if self.count > 1 { " first" } else { "" })?;

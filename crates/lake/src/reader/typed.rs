@@ -2,17 +2,18 @@
 //!
 //! Output types: booleans, integers, floats (32 and 64 bits), decimals, dates, times, timestamps, durations and Utf8.
 //! Dictionaries and run ends are resolved; large and view strings become Utf8; binary values become text where they are
-//! UTF-8 and hexadecimal digits where not; lists, maps, structures and unions become JSON text.
+//! UTF-8 and hexadecimal digits where not; lists, maps and structures become JSON text. A union is what all its values are, else text.
 //!
 //! The decoders of other crates are called behind [`guarded`], because damaged files make some of them panic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder, UnionArray, new_null_array};
+use arrow::compute::{cast, interleave};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use arrow::json::writer::{EncoderOptions, make_encoder};
+use arrow::error::ArrowError;
+use arrow::json::writer::{Encoder, EncoderFactory, EncoderOptions, NullableEncoder, make_encoder};
 use arrow::record_batch::RecordBatch;
 
 use super::batch::cut_text;
@@ -72,6 +73,13 @@ impl TypedRows {
     /// Sets the number of rows that the file declares.
     pub(super) fn with_total_rows(self, rows: u64) -> TypedRows {
         TypedRows { total_rows: Some(rows), ..self }
+    }
+
+    /// Reports that the file has columns of these names that are not among the batches'.
+    pub(super) fn without_columns(mut self, names: &[String]) -> TypedRows {
+        self.report.add(RepairKind::UnreadableColumns, names.len() as u64, None);
+        self.report.describe(RepairKind::UnreadableColumns, &names.join(", "));
+        self
     }
 
     /// The next rows as the file has them, at most a batch.
@@ -180,6 +188,8 @@ enum Rendering {
     Cast(DataType),
     Binary,
     Json,
+    /// Of one of several types; what holds the values of all.
+    Union(DataType),
 }
 
 fn rendering(data_type: &DataType) -> Rendering {
@@ -195,7 +205,24 @@ fn rendering(data_type: &DataType) -> Rendering {
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Rendering::Binary,
         Dictionary(_, values) => Rendering::Cast(values.as_ref().clone()),
         RunEndEncoded(_, values) => Rendering::Cast(values.data_type().clone()),
+        Union(kinds, _) => {
+            let kinds = kinds.iter().map(|(_, kind)| kind.data_type()).filter(|kind| **kind != Null);
+            Rendering::Union(kinds.map(rendered_type).reduce(|one, other| wider(&one, &other)).unwrap_or(Utf8))
+        }
         _ => Rendering::Json,
+    }
+}
+
+/// The type that holds the values of both.
+pub(super) fn wider(one: &DataType, other: &DataType) -> DataType {
+    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32};
+    let is_small = |kind: &DataType| matches!(kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
+    let is_number = |kind: &DataType| is_small(kind) && *kind != Int64 || matches!(kind, Float32 | Float64);
+    match (one, other) {
+        _ if one == other => one.clone(),
+        _ if is_small(one) && is_small(other) => Int64,
+        _ if is_number(one) && is_number(other) => Float64,
+        _ => DataType::Utf8,
     }
 }
 
@@ -203,6 +230,7 @@ pub(super) fn rendered_type(data_type: &DataType) -> DataType {
     match rendering(data_type) {
         Rendering::Keep => data_type.clone(),
         Rendering::Cast(target) => rendered_type(&target),
+        Rendering::Union(target) => target,
         Rendering::Binary | Rendering::Json => DataType::Utf8,
     }
 }
@@ -213,7 +241,24 @@ fn render_array(array: &ArrayRef) -> Result<ArrayRef, String> {
         Rendering::Cast(target) => render_array(&cast(array, &target).map_err(|error| error.to_string())?),
         Rendering::Binary => render_binary(array),
         Rendering::Json => render_json(array),
+        Rendering::Union(target) => render_union(array.as_union(), &target),
     }
+}
+
+fn render_union(union: &UnionArray, target: &DataType) -> Result<ArrayRef, String> {
+    let DataType::Union(kinds, _) = union.data_type() else { return Err("no union".into()) };
+    let failed = |error: ArrowError| error.to_string();
+    // A missing value, then those of each type.
+    let mut values = vec![new_null_array(target, 1)];
+    for (id, _) in kinds.iter() {
+        values.push(cast(&render_array(union.child(id))?, target).map_err(failed)?);
+    }
+    let place = |row: usize| {
+        let kind = kinds.iter().position(|(id, _)| id == union.type_id(row));
+        kind.map_or((0, 0), |kind| (kind + 1, union.value_offset(row)))
+    };
+    let places: Vec<(usize, usize)> = (0..union.len()).map(place).collect();
+    interleave(&values.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &places).map_err(failed)
 }
 
 fn render_binary(array: &ArrayRef) -> Result<ArrayRef, String> {
@@ -235,7 +280,7 @@ pub(super) fn binary_text(bytes: &[u8]) -> String {
 
 fn render_json(array: &ArrayRef) -> Result<ArrayRef, String> {
     let field: FieldRef = Arc::new(Field::new("value", array.data_type().clone(), true));
-    let options = EncoderOptions::default();
+    let options = EncoderOptions::default().with_encoder_factory(Arc::new(UnionEncoders));
     let mut encoder = make_encoder(&field, array.as_ref(), &options).map_err(|error| error.to_string())?;
     let mut text = StringBuilder::with_capacity(array.len(), array.len() * 16);
     let mut scratch = Vec::new();
@@ -249,6 +294,40 @@ fn render_json(array: &ArrayRef) -> Result<ArrayRef, String> {
         text.append_value(String::from_utf8_lossy(&scratch));
     }
     Ok(Arc::new(text.finish()))
+}
+
+/// Writes unions as JSON, each value as its type is written.
+#[derive(Debug)]
+struct UnionEncoders;
+
+struct UnionEncoder<'a> {
+    union: &'a UnionArray,
+    kinds: Vec<(i8, NullableEncoder<'a>)>,
+}
+
+impl EncoderFactory for UnionEncoders {
+    fn make_default_encoder<'a>(
+        &self,
+        _: &'a FieldRef,
+        array: &'a dyn Array,
+        options: &'a EncoderOptions,
+    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        let Some(union) = array.as_union_opt() else { return Ok(None) };
+        let DataType::Union(kinds, _) = union.data_type() else { return Ok(None) };
+        let encoder = |(id, field): (i8, &'a FieldRef)| Ok((id, make_encoder(field, union.child(id), options)?));
+        let kinds = kinds.iter().map(encoder).collect::<Result<_, ArrowError>>()?;
+        Ok(Some(NullableEncoder::new(Box::new(UnionEncoder { union, kinds }), union.logical_nulls())))
+    }
+}
+
+impl Encoder for UnionEncoder<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        let (id, place) = (self.union.type_id(row), self.union.value_offset(row));
+        match self.kinds.iter_mut().find(|(kind, _)| *kind == id) {
+            Some((_, encoder)) if !encoder.is_null(place) => encoder.encode(place, out),
+            _ => out.extend(b"null"),
+        }
+    }
 }
 
 fn cut_cells(array: ArrayRef, limit: usize, cut: &mut u64) -> ArrayRef {

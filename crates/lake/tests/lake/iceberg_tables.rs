@@ -49,6 +49,23 @@ fn an_iceberg_table_is_what_its_newest_snapshot_says() {
 }
 
 #[test]
+fn an_iceberg_table_needs_no_partitions() {
+    let lake = tempfile::tempdir().unwrap();
+    for version in [1, 2] {
+        let mut table = IcebergTable::new(lake.path().join(format!("v{version}")), version);
+        table.is_parted = false;
+        let a = table.file("data/a.parquet", vec![("town", 1, texts(&["Aby", "Bo"])), ("side", 4, texts(&["x", "y"]))]);
+        let b = table.file("data/b.parquet", vec![("town", 1, texts(&["Ce"]))]);
+        let manifest = table.manifest("m.avro", &[a, b]);
+        table.commit(&[manifest]);
+        let found = read(&table.folder);
+        assert_eq!(found.names, ["town", "people", "mayor", "side"]);
+        assert_eq!(found.rows, [["Aby", "", "", "x"], ["Bo", "", "", "y"], ["Ce", "", "", ""]]);
+        assert_eq!(found.report.parts.unwrap().keys, Vec::<String>::new());
+    }
+}
+
+#[test]
 fn deletions_of_iceberg_are_applied_or_told() {
     let lake = tempfile::tempdir().unwrap();
     let mut table = IcebergTable::new(lake.path().join("t"), 2);

@@ -164,6 +164,108 @@ fn differences_between_files_are_reported_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_table_is_read_as_long_as_one_of_its_files_can_be() {
+    let lake = tempfile::tempdir().unwrap();
+    for (name, files, damaged) in [("one", 2, vec![1]), ("two", 4, vec![1, 3]), ("three", 4, vec![0, 1, 2])] {
+        for file in 0..files {
+            let path = lake.path().join(format!("{name}/part-{file}.parquet"));
+            parquet(&path, vec![("a", Arc::new(Int64Array::from(vec![file])))]);
+            if damaged.contains(&file) {
+                fs::write(&path, "damaged").unwrap();
+            }
+        }
+        let found = read(&lake.path().join(name).join("part-*.parquet"));
+        assert_eq!(found.rows.len(), files as usize - damaged.len(), "{name}");
+        assert_eq!(found.report.count(RepairKind::UnreadableParts), damaged.len() as u64, "{name}");
+    }
+}
+
+#[test]
+fn files_of_one_row_and_of_none_are_parts_like_others() {
+    let lake = tempfile::tempdir().unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let nothing = gzip.try_finish().map(|()| gzip.get_ref().clone()).unwrap();
+    for name in ["text", "packed"] {
+        write(&lake.path().join(name), &[("_SUCCESS", ""), ("part-0.csv", ""), ("part-1.csv", "a,b\n1,2\n")]);
+    }
+    fs::write(lake.path().join("packed/part-2.csv.gz"), nothing).unwrap();
+    // The only row of a file may hold an array of objects, which are no rows.
+    let (two, one) = ("{\"a\": 1}\n{\"a\": 2}\n", "{\"a\": 3, \"b\": [{\"c\": 4}, {\"c\": 5}]}\n");
+    write(&lake.path().join("lines"), &[("part-0.json", one), ("part-1.json", ""), ("part-2.json", two)]);
+    write(&lake.path().join("rows"), &[("part-0.json", "{\"a\": 1}\n"), ("part-1.json", "{\n\"a\": 2\n}")]);
+    // Pages of a service are documents with an array of rows.
+    write(
+        &lake.path().join("pages"),
+        &[
+            ("part-0.json", "{\"n\": 1, \"rows\": [{\"a\": 1}]}\n"),
+            ("part-1.json", "{\"n\": 2, \"rows\": [{\"a\": 2}]}"),
+        ],
+    );
+    for (name, rows) in [
+        ("text", vec![vec!["1", "2"]]),
+        ("packed", vec![vec!["1", "2"]]),
+        ("lines", vec![vec!["3", r#"[{"c": 4}, {"c": 5}]"#], vec!["1", ""], vec!["2", ""]]),
+        ("rows", vec![vec!["1"], vec!["2"]]),
+    ] {
+        let found = read(&lake.path().join(name).join("part-*"));
+        assert_eq!(found.rows, rows, "{name}");
+        assert!(!found.report.partial(), "{name}: {:?}", found.report.repairs);
+    }
+    assert_eq!(read(&lake.path().join("pages/part-*.json")).rows, [["1"], ["2"]]);
+    write(&lake.path().join("empty"), &[("_SUCCESS", ""), ("part-0.csv", ""), ("part-1.csv", "")]);
+    assert!(open_path(&lake.path().join("empty"), &ReadOptions::default()).is_err());
+}
+
+#[test]
+fn files_whose_names_tell_nothing_are_read_by_their_first_bytes_or_named() {
+    let lake = tempfile::tempdir().unwrap();
+    let at = |name: &str| lake.path().join(name);
+    for day in 1..3 {
+        parquet(&at(&format!("hive/day={day}/000000_0")), vec![("n", Arc::new(Int64Array::from(vec![day])))]);
+        let lines = format!("{{\"n\": {day}}}\n{{\"n\": 5}}\n");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut gzip, lines.as_bytes()).unwrap();
+        write(&at("plain"), &[(&format!("2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4"), &lines)]);
+        write(&at("packed"), &[(&format!("2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4.gz"), "")]);
+        let packed = format!("packed/2023/02/2{day}/00/stream-1-2023-02-2{day}-00-00-57c4.gz");
+        fs::write(at(&packed), gzip.finish().unwrap()).unwrap();
+    }
+    fs::copy(at("hive/day=1/000000_0"), at("extract")).unwrap();
+    fs::copy(at("hive/day=1/000000_0"), at("half.part")).unwrap();
+    let cells = "a,b\n1,2\n3,4\n";
+    write(
+        lake.path(),
+        &[
+            ("dask/0.part", cells),
+            ("other.db", "not a database"),
+            ("numbers", "\0\u{1}\u{2}"),
+            ("_numbers", "\0\u{1}\u{2}"),
+            ("nothing", ""),
+            ("LICENSE", "You may do with it,\nas is.\n"),
+            ("photo.jpg", "\0"),
+        ],
+    );
+    let listing = list_files(lake.path()).unwrap();
+    let names = |paths: Vec<&Path>| {
+        paths
+            .iter()
+            .map(|path| path.strip_prefix(lake.path()).unwrap().to_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    let tables = listing.files.iter().map(|file| file.path.as_path()).collect();
+    assert_eq!(names(tables), ["extract", "half.part", "hive", "packed", "plain"]);
+    let named = listing.problems.iter().map(|(path, _)| path.as_path()).collect();
+    assert_eq!(names(named), ["dask/0.part", "numbers", "other.db"], "{:?}", listing.problems);
+    assert_eq!(read(&at("hive")).rows, [["1", "1"], ["2", "2"]]);
+    assert_eq!(read(&at("extract")).rows, [["1"]]);
+    for name in ["plain", "packed"] {
+        let rows = read(&at(name)).rows;
+        assert_eq!(rows.len(), 4, "{name}");
+        assert_eq!(rows[0], ["1", "2023", "02", "21", "00"], "{name}");
+    }
+}
+
+#[test]
 fn a_sample_has_rows_of_every_file_and_the_content_changes_with_each() {
     let lake = tempfile::tempdir().unwrap();
     let rows: String = (0..100).map(|row| format!("{row},{row}\n")).collect();

@@ -207,9 +207,10 @@ impl Entry {
     }
 }
 
-/// A table of the columns `town`, `people`, `mayor` and `side`, by the last of which its files are parted.
+/// A table of the columns `town`, `people`, `mayor` and `side`, by the last of which its files are parted unless all are in one part.
 pub struct IcebergTable {
     pub folder: PathBuf,
+    pub is_parted: bool,
     version: i64,
     commits: i64,
 }
@@ -217,7 +218,7 @@ pub struct IcebergTable {
 impl IcebergTable {
     pub fn new(folder: PathBuf, version: i64) -> IcebergTable {
         fs::create_dir_all(folder.join("metadata")).unwrap();
-        IcebergTable { folder, version, commits: 0 }
+        IcebergTable { folder, is_parted: true, version, commits: 0 }
     }
 
     /// Writes a data file of these columns, each with its number.
@@ -257,10 +258,11 @@ impl IcebergTable {
         let text = |of: &dyn Fn(&Entry) -> String| -> ArrayRef {
             Arc::new(entries.iter().map(|entry| Some(of(entry))).collect::<StringArray>())
         };
-        let part = StructArray::from(vec![(
-            Arc::new(Field::new("side", DataType::Utf8, true)),
-            text(&|entry| entry.part.clone()),
-        )]);
+        let side = || (Arc::new(Field::new("side", DataType::Utf8, true)), text(&|entry| entry.part.clone()));
+        let part = match self.is_parted {
+            true => StructArray::from(vec![side()]),
+            false => StructArray::new_empty_fields(entries.len(), None),
+        };
         let mut file: Vec<(&str, ArrayRef)> = vec![
             ("file_path", text(&|entry| entry.path.clone())),
             ("file_format", text(&|entry| entry.format.clone())),
@@ -306,7 +308,8 @@ impl IcebergTable {
         people["doc"] = "At the last census".into();
         let fields = [column(1, "town", "string"), people, column(3, "mayor", "string"), column(4, "side", "string")];
         let schema = json!({"type": "struct", "schema-id": 0, "fields": fields});
-        let spec = json!([{"name": "side", "transform": "identity", "source-id": 4, "field-id": 1000}]);
+        let by_side = json!([{"name": "side", "transform": "identity", "source-id": 4, "field-id": 1000}]);
+        let spec = if self.is_parted { by_side } else { json!([]) };
         let mut metadata = json!({
             "format-version": self.version, "table-uuid": "t", "location": LOCATION, "last-updated-ms": self.commits,
             "schemas": [schema], "current-schema-id": 0, "partition-specs": [{"spec-id": 0, "fields": spec}],

@@ -154,7 +154,7 @@ fn columns_are_found_by_the_names_and_numbers_that_a_log_gives_them() {
             "delta.columnMapping.physicalName": format!("col-{id}")}})
     };
     let inner = json!({"type": "struct", "fields": [mapped("street", "string".into(), 3)]});
-    let columns = [
+    let mut columns = [
         mapped("name, with spaces", "string".into(), 1),
         mapped("place", inner, 2),
         // Wider than in the older files, and not in them at all.
@@ -163,6 +163,11 @@ fn columns_are_found_by_the_names_and_numbers_that_a_log_gives_them() {
         mapped("land", "string".into(), 6),
     ];
     for mode in ["name", "id"] {
+        if mode == "id" {
+            // Then the names that files are said to have are others.
+            columns[0]["metadata"]["delta.columnMapping.physicalName"] = "other".into();
+            columns[1]["type"]["fields"][0]["metadata"]["delta.columnMapping.physicalName"] = "another".into();
+        }
         let mut table = DeltaTable::new(lake.path().join(mode));
         let numbered = |name: &str, kind: DataType, id: u32| {
             let id = [("PARQUET:field_id".to_string(), id.to_string())].into();

@@ -1,6 +1,7 @@
 //! Badly written files, read by every reader.
 
 mod addresses;
+mod avro_files;
 mod catalogue_records;
 mod fuzz;
 mod fuzzing;

@@ -14,11 +14,13 @@ use zip::ZipArchive;
 
 use crate::reader::parquet::open_regular;
 use crate::reader::typed::guarded;
-use crate::storage::File;
+use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
 
 /// Bytes of all entries unpacked.
 const MOST_BYTES: u64 = 4 << 30;
+/// Bytes that a byte unpacks to, where more than [`MOST_HELD_BYTES`] are unpacked: sheets have some tens, what is made to take time a thousand.
+const MOST_RATIO: u64 = 100;
 /// Bytes unpacked of an entry that is held in memory whole: all but the sheets of `.xlsx` and `.xlsb`.
 const MOST_HELD_BYTES: u64 = 512 << 20;
 /// Bytes of an `.xls`, which is held in memory whole.
@@ -76,6 +78,8 @@ fn check_zip(path: &Path) -> Result<Kind, String> {
     if kind == Kind::Ods && is_locked(&mut archive) {
         return Err("it is protected by a password".into());
     }
+    let packed_bytes = storage::metadata(path).map_or(0, |meta| meta.len());
+    let most_bytes = packed_bytes.saturating_mul(MOST_RATIO).clamp(MOST_HELD_BYTES, MOST_BYTES);
     let mut all_bytes = 0;
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).map_err(|error| {
@@ -86,8 +90,8 @@ fn check_zip(path: &Path) -> Result<Kind, String> {
         })?;
         let name = entry.name().to_lowercase();
         let is_streamed = kind != Kind::Ods && name.contains("worksheets/");
-        let most = if is_streamed { MOST_BYTES } else { MOST_HELD_BYTES };
-        let mut bounded = (&mut entry).take(most.min(MOST_BYTES - all_bytes) + 1);
+        let most = if is_streamed { most_bytes } else { MOST_HELD_BYTES };
+        let mut bounded = (&mut entry).take(most.min(most_bytes - all_bytes) + 1);
         let bytes = if kind == Kind::Ods && name == "content.xml" {
             let mut counted = Counted { input: bounded, bytes: 0 };
             let cells = ods_cells(BufReader::new(&mut counted))?;
@@ -100,8 +104,8 @@ fn check_zip(path: &Path) -> Result<Kind, String> {
             std::io::copy(&mut bounded, &mut std::io::sink()).unwrap_or(0)
         };
         all_bytes += bytes;
-        if bytes > most || all_bytes > MOST_BYTES {
-            let limit = if bytes > most { most } else { MOST_BYTES } >> 20;
+        if bytes > most || all_bytes > most_bytes {
+            let limit = if bytes > most { most } else { most_bytes } >> 20;
             return Err(format!("`{name}` unpacks to more than {limit} MB"));
         }
     }

@@ -144,21 +144,30 @@ fn cut_rows(sheet: &RowRuns, rows: std::ops::Range<usize>, left: u32, right: u32
             continue;
         }
         let above = titles.take().filter(|title| gap(title) <= MOST_BLANK_ROWS);
+        if let Some(title) = &above
+            && let Some(table) = found[first_found..].last_mut()
+        {
+            // Those rows are this table's title, not notes on the one before.
+            table.notes_below = table.notes_below.saturating_sub((title.rows.end - title.rows.start) as u32);
+        }
+        let top = row_at(sheet, block.rows.start);
         let cut = if depth < MOST_DEPTH { blank_column(sheet, block) } else { None };
         if let Some(blank) = cut {
+            let cut_from = found.len();
             cut_rows(sheet, block.rows.clone(), block.left, blank - 1, depth + 1, found);
             cut_rows(sheet, block.rows.clone(), blank + 1, block.right, depth + 1, found);
+            if let Some(title) = above {
+                // It is that of the table below its first cell.
+                let is_below =
+                    |table: &&mut Region| table.top == top && (table.left..=table.right).contains(&title.left);
+                if let Some(table) = found[cut_from..].iter_mut().find(is_below) {
+                    table.top = row_at(sheet, title.rows.start);
+                }
+            }
             continue;
         }
-        let (top, last) = (row_at(sheet, block.rows.start), row_at(sheet, block.rows.end - 1));
-        let title_top = above.map(|title| {
-            // Those rows are this table's title, not notes on the one before.
-            if let Some(table) = found[first_found..].last_mut() {
-                table.notes_below = table.notes_below.saturating_sub((title.rows.end - title.rows.start) as u32);
-            }
-            row_at(sheet, title.rows.start)
-        });
-        let from = title_top.unwrap_or(top);
+        let last = row_at(sheet, block.rows.end - 1);
+        let from = above.map_or(top, |title| row_at(sheet, title.rows.start));
         found.push(Region {
             top: from,
             bottom: last,
@@ -226,11 +235,16 @@ fn join_blocks(sheet: &RowRuns, blocks: Vec<Block>) -> Vec<Block> {
         if let Some(above) = joined.last_mut() {
             let gap = row_at(sheet, block.rows.start) - row_at(sheet, above.rows.end - 1) - 1;
             let inside = block.left >= above.left && block.right <= above.right;
+            // Names alone, and below them one column more on the left: that of an index, which has no name.
+            let has_index = block.right == above.right
+                && block.left + 1 == above.left
+                && above.rows.clone().all(|row| sheet.rows[row].all_text);
             let first = sheet.cells(block.rows.start, block.left, block.right);
             let as_wide = first >= 2 && first * 2 >= above.widest;
             let has_values = !sheet.rows[block.rows.start].all_text;
-            if above.wide_rows >= 2 && inside && as_wide && has_values && gap <= MOST_BLANK_ROWS {
+            if above.wide_rows >= 2 && (inside || has_index) && as_wide && has_values && gap <= MOST_BLANK_ROWS {
                 above.rows.end = block.rows.end;
+                above.left = above.left.min(block.left);
                 above.wide_rows += block.wide_rows;
                 continue;
             }
@@ -323,6 +337,21 @@ mod tests {
         assert_eq!(drawn(&["ttt", "t99", "", "t99", "t99"]).len(), 1);
         let two = drawn(&["ttt", "t99", "t99", "", "ttt", "t99"]);
         assert_eq!(two, [("A1".into(), 3, 0, 2, 0), ("A5".into(), 3, 4, 5, 0)]);
+    }
+
+    #[test]
+    fn names_over_an_index_without_one_are_its_tables() {
+        assert_eq!(drawn(&[" t t ", " tttt", "", "99999", "99999"]), [("A1".into(), 5, 0, 4, 0)]);
+        assert_eq!(drawn(&["  ttt", "  ttt", "", "99999", "99999"]).len(), 2);
+        assert_eq!(drawn(&[" tttt", " t999", "", "99999", "99999"]).len(), 2);
+    }
+
+    #[test]
+    fn a_title_above_two_tables_is_that_of_the_one_below_it() {
+        let found = drawn(&["t", "", "ttt  tt", "t99  t9", "t99  t9"]);
+        assert_eq!(found, [("A3".into(), 3, 0, 4, 0), ("F3".into(), 2, 2, 4, 0)]);
+        let found = drawn(&["     t", "", "ttt  tt", "t99  t9", "t99  t9"]);
+        assert_eq!(found.iter().map(|table| table.2).collect::<Vec<_>>(), [2, 0]);
     }
 
     #[test]

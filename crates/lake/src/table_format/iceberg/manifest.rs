@@ -2,6 +2,7 @@
 
 use std::io::BufReader;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, StructArray};
 use arrow::compute::cast;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::super::{Deleted, LiveFile};
 use super::metadata::IcebergMetadata;
-use crate::reader::{CheckedBlocks, open_regular};
+use crate::reader::{BREAKS_OFF, CheckedBlocks, open_regular};
 
 /// More manifests of one snapshot are an error.
 const MOST_MANIFESTS: usize = 100_000;
@@ -163,11 +164,12 @@ fn each_batch(
     let failed = |reason: String| format!("{name}: {reason}");
     let file = open_regular(path).map_err(|error| failed(error.to_string()))?;
     let checked = CheckedBlocks::new(BufReader::new(file)).map_err(|error| failed(error.to_string()))?;
+    let breaks_off = checked.breaks_off();
     let reader = ReaderBuilder::new().with_batch_size(BATCH_ROWS).build(checked);
     for rows in reader.map_err(|error| failed(error.to_string()))? {
         if !take(&rows.map_err(|error| failed(error.to_string()))?).map_err(failed)? {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    if breaks_off.load(Ordering::Relaxed) { Err(failed(BREAKS_OFF.into())) } else { Ok(()) }
 }
