@@ -438,6 +438,7 @@ pub(super) fn ranked_tables(
 
 /// Copies and editions that one answer stands for.
 struct Copies {
+    /// In order.
     ids: Vec<String>,
     reason: String,
 }
@@ -470,7 +471,8 @@ fn put_copies_together(
         ranked[first] = Ranked { score, exact, ..ranked[together[stays].0].clone() };
         gone.extend(together[1..].iter().map(|(place, _)| *place));
         let others = together.into_iter().enumerate().filter(|(at, _)| *at != stays);
-        let ids = others.map(|(_, (_, id))| id).collect();
+        let mut ids: Vec<String> = others.map(|(_, (_, id))| id).collect();
+        ids.sort_unstable();
         copies.insert(ranked[first].place, Copies { ids, reason });
     }
     gone.sort_unstable();
