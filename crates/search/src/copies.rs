@@ -116,37 +116,17 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
     Ok(found)
 }
 
-/// Tables of a ranking that are copies or editions of each other.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Together {
-    /// Their places in the ranking with their ids, the best first.
-    pub tables: Vec<(usize, String)>,
-    /// Which of them is the current one, and why.
-    pub current: usize,
-    pub reason: String,
-}
-
-impl Together {
-    /// Whether another shard can have told it of a ranking of so many tables.
-    fn is_possible(&self, ranked: usize) -> bool {
-        self.tables.is_sorted_by(|a, b| a.0 < b.0)
-            && self.tables.len() > 1
-            && self.tables.iter().all(|(place, _)| *place < ranked)
-            && self.current < self.tables.len()
-    }
-}
-
-/// Of ranked `tables`, by their places in the whole index and their headers, those that are copies of each other. `label` tells them from others of
-/// the same search.
+/// Of ranked `tables`, by their places in the whole index and their headers, the places of those that are copies of an earlier one, with its
+/// place, and their ids. `label` tells them from others of the same search.
 ///
 /// # Errors
 /// As [`groups`], and those of [`LakeIndex::gather`].
-pub(super) fn of_ranked(
+pub(super) fn of_earlier(
     index: &LakeIndex,
     lake: &Path,
     label: &str,
     tables: &[(TableRef, Option<u64>)],
-) -> Result<Vec<Together>> {
+) -> Result<Vec<(usize, usize, String)>> {
     let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
     for (place, (_, header)) in tables.iter().enumerate() {
         if let Some(header) = header {
@@ -174,31 +154,26 @@ pub(super) fn of_ranked(
         hear_values(index, label, tables, &alike, &mut members)?;
     }
     let own = || {
+        let mut copies: Vec<(usize, usize, String)> = Vec::new();
         // The files are read by one shard.
         if index.exchange().is_some_and(|exchange| !exchange.is_first()) {
-            return Ok(Vec::new());
+            return Ok(copies);
         }
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for place in 0..tables.len() {
-            let Some(member) = members.get(&place) else { continue };
-            let mut joined = false;
-            for group in &mut groups {
-                let first = &members[&group[0]];
-                let is_alike = tables[group[0]].1 == tables[place].1;
-                if is_alike && shared(index, lake, first, member)?.is_some() {
-                    group.push(place);
-                    joined = true;
+        for (place, (_, header)) in tables.iter().enumerate() {
+            let before = header.and_then(|header| alike.get(&header)).into_iter().flatten();
+            for first in before.take_while(|first| **first < place) {
+                let (Some(earlier), Some(member)) = (members.get(first), members.get(&place)) else { continue };
+                if copies.iter().all(|copy| copy.0 != *first) && shared(index, lake, earlier, member)?.is_some() {
+                    copies.push((place, *first, member.entry.id.to_string()));
                     break;
                 }
             }
-            if !joined {
-                groups.push(vec![place]);
-            }
         }
-        groups.retain(|group| group.len() > 1);
-        Ok(groups.into_iter().map(|group| Member::together(&members, &group)).collect())
+        Ok(copies)
     };
-    let is_possible = |groups: &Vec<Together>| groups.iter().all(|group| group.is_possible(tables.len()));
+    let is_possible = |copies: &Vec<(usize, usize, String)>| {
+        copies.is_sorted_by(|a, b| a.0 < b.0) && copies.iter().all(|copy| copy.1 < copy.0 && copy.0 < tables.len())
+    };
     Ok(index.gather(&format!("copies for {label}"), own, is_possible)?.concat())
 }
 
@@ -318,21 +293,6 @@ impl Member {
             (self.modified_ns.cmp(&other.modified_ns), "its file is newer"),
         ];
         orders.into_iter().find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, "it is the first by name"))
-    }
-
-    /// Members at these places of a ranking, of which one is the newest.
-    fn together(members: &HashMap<usize, Self>, places: &[usize]) -> Together {
-        let of = |at: usize| &members[&places[at]];
-        // Of files with the same content the later written one is no newer edition.
-        let is_newer =
-            |at: usize, best: usize| of(at).entry.content != of(best).entry.content && of(at).newer(of(best)).0.is_gt();
-        let newest = |best: usize, at: usize| if is_newer(at, best) { at } else { best };
-        let current = (1..places.len()).fold(0, newest);
-        let other = usize::from(current == 0);
-        let tables = places.iter().map(|place| (*place, members[place].entry.id.to_string())).collect();
-        let is_edition = of(current).entry.content != of(other).entry.content;
-        let reason = if is_edition { of(current).newer(of(other)).1 } else { "" };
-        Together { tables, current, reason: reason.to_string() }
     }
 
     fn copy_of(&self, current: &Self, shared: f64) -> TableCopy {
