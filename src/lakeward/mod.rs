@@ -262,9 +262,22 @@ impl Lakeward {
             return composite::search(&self.index, &self.place.lake, query, &options);
         }
         let options = JoinOptions { k, column: columns.first().copied(), weights: &self.config.ranking };
-        let answers = join::search(&self.index, query, &options)?;
-        let answers = self.gate().admit(answers)?;
-        Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
+        let mut answers = join::search(&self.index, query, &options)?;
+        let (mut passes, mut notes) = (0, Vec::new());
+        if columns.is_empty() {
+            for key in composite::declared_keys(&self.index, query)? {
+                let options = CompositeOptions { k, columns: key, weights: &self.config.ranking };
+                let found = composite::search(&self.index, &self.place.lake, query, &options)?;
+                passes += found.passes;
+                notes.extend(found.notes);
+                for declared in found.answers.into_inner().into_iter().filter(|answer| answer.declared).rev() {
+                    answers.retain(|answer| answer.table != declared.table);
+                    answers.insert(0, declared);
+                }
+            }
+            answers.truncate(k);
+        }
+        Ok(CompositeAnswers { answers: self.gate().admit(answers)?, passes, notes })
     }
 
     /// The best `k` tables whose rows could be appended to `query`, with the number of new rows.

@@ -47,6 +47,23 @@ fn copies_and_editions_stand_under_the_current_table() {
     let rain: Vec<_> = answers.iter().filter(|answer| answer.columns.contains(&"millimetres".into())).collect();
     assert_eq!(rain.len(), 1, "{answers:?}");
     assert!(rain[0].also.len() == 3 && rain[0].reason.contains("; also at "), "{}", rain[0].reason);
+    assert_eq!(rain[0].table, "rain/rain_v2");
+    assert!(rain[0].reason.contains("the current one is this, as its name has the later"), "{}", rain[0].reason);
+    // What names an edition wants that.
+    let named = lake.search("rain/rain_v1", 5).expect("answers");
+    assert_eq!(named[0].table, "rain/rain_v1", "{named:?}");
+}
+
+#[test]
+fn editions_of_many_rows_are_found_where_copies_are_asked_for() {
+    let rows = |count: u32| {
+        let rows = (0..count).map(|row| format!("m{row},{},{}\n", row * 37 % 1009, row * 11 % 97));
+        format!("meter,litres,leaks\n{}", rows.collect::<String>())
+    };
+    let folder = Folder::of(&[("meters_v1.csv", &rows(24_000)), ("meters_v2.csv", &rows(26_000))]);
+    let groups = folder.lake().copies(None).expect("groups");
+    assert_eq!((groups.len(), groups[0].current.as_str()), (1, "meters_v2"), "{groups:?}");
+    assert!(groups[0].copies[0].reason.starts_with("all its rows are in"), "{groups:?}");
 }
 
 #[test]

@@ -86,6 +86,14 @@ fn another_month_is_another_table() {
     assert_eq!(source(&first), "net/losses_2024_08");
     let other = say(&lakeward, &mut session, "same for July");
     assert_eq!(source(&other), "net/losses_2024_07");
+    // Several are found together.
+    let request = Request { text: "losses in June and July".into(), ..Request::default() };
+    let answer = lakeward.ask(&mut Session::new("both", "lake"), &request).expect("an answer").0.into_inner();
+    let both = answer.plan(1).expect("a plan");
+    assert_eq!(
+        (source(both), appended(both)),
+        ("net/losses_2024_06", vec![&Input::Table("net/losses_2024_07".into())])
+    );
     let more = say(&lakeward, &mut session, "may to june too");
     let of_months = ["net/losses_2024_05", "net/losses_2024_06"].map(|id| Input::Table(id.into()));
     assert_eq!((source(&more), appended(&more)), ("net/losses_2024_07", of_months.iter().collect()));

@@ -460,6 +460,31 @@ fn declared_keys_are_the_first_joins_and_say_so() {
     assert!(!found.is_empty() && found.iter().all(|answer| !answer.declared), "{found:?}");
 }
 
+#[test]
+fn declared_keys_of_several_columns_are_joined_on_all_of_them() {
+    let folder = Folder::of(&[]);
+    let database = rusqlite::Connection::open(folder.at("shop.sqlite")).expect("a database");
+    database
+        .execute_batch(
+            "CREATE TABLE stock (shop TEXT, item INTEGER, pieces INTEGER, PRIMARY KEY (shop, item));
+             CREATE TABLE sale (day TEXT, what INTEGER, place TEXT, amount REAL, FOREIGN KEY (place, what) REFERENCES stock);
+             INSERT INTO stock VALUES ('Aby', 1, 5), ('Aby', 2, 7), ('Bro', 1, 9), ('Bro', 2, 4), ('Cis', 3, 1);
+             INSERT INTO sale VALUES ('2024-03-01', 1, 'Aby', 2.5), ('2024-03-01', 2, 'Bro', 1.5), ('2024-03-02', 1, 'Bro', 9);",
+        )
+        .expect("tables");
+    let lake = folder.lake();
+    for (table, other, own, theirs) in [
+        ("shop/sale", "shop/stock", "place + what", "shop + item"),
+        ("shop/stock", "shop/sale", "shop + item", "place + what"),
+    ] {
+        let found = lake.join(&lake.query_table(table).expect("a table"), &[], 5).expect("answers").answers;
+        let first = &found[0];
+        assert_eq!((&first.table[..], &first.query_column[..], &first.column[..]), (other, own, theirs), "{found:?}");
+        assert!(first.declared && first.score == 1.0 && first.shared_values == 3, "{found:?}");
+        assert!(first.reason.starts_with("declared as a foreign key; "), "{}", first.reason);
+    }
+}
+
 /// Files of single years have the same columns and are tables of their own: each is offered the others as what can be put below it.
 #[test]
 fn yearly_files_are_tables_and_offered_as_a_union() {

@@ -156,9 +156,16 @@ fn a_query_asks_for_the_partitions_that_it_needs() {
         bucket.server.put(&format!("{BUCKET}/lake/sales/year={year}/part-0.csv"), text);
         let file = written(&bucket.place.at("part.parquet"), &format!("'Oslo' AS town, {year} AS amount"));
         bucket.server.put(&format!("{BUCKET}/lake/typed/year={year}/part-0.parquet"), file);
+        // Some have a column more, or wider numbers.
+        let (name, value, amount) = if year % 10 == 0 { (",note", ",new", "1.5::DOUBLE") } else { ("", "", "2::INT") };
+        let text = format!("town,amount{name}\nOslo,{year}{value}\n");
+        bucket.server.put(&format!("{BUCKET}/lake/drifting/year={year}/part-0.csv"), text);
+        let row = format!("'Oslo' AS town, {year} AS amount, {amount} AS \"share{name}\"");
+        let file = written(&bucket.place.at("part.parquet"), &row);
+        bucket.server.put(&format!("{BUCKET}/lake/drifting_typed/year={year}/part-0.parquet"), file);
     }
     bucket.run(&["index", "--fast"]).succeeded();
-    for table in ["sales", "typed"] {
+    for table in ["sales", "typed", "drifting", "drifting_typed"] {
         bucket.asked();
         let query = format!("SELECT max(amount) AS a FROM {table} WHERE year = 2005");
         let found = bucket.run(&["sql", &query, "--format", "csv"]);

@@ -123,6 +123,14 @@ impl PlanReading {
         self.assembly.plan.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id))
     }
 
+    /// The rows that the turn starts from where none are at hand: the table that was found, with those of its editions that are wanted as well.
+    pub fn found_rows(&self) -> Plan {
+        let mut rows = Plan::of(self.assembly.plan.relation.source.clone());
+        let is_union = |step: &&Step| matches!(step, Step::Union(_));
+        rows.relation.steps.extend(self.assembly.plan.relation.steps.iter().take_while(is_union).cloned());
+        rows
+    }
+
     /// Whether tables are wanted beside the one at hand, or editions of it.
     pub fn wants_tables(&self) -> bool {
         let known = self.base.inputs();
@@ -227,7 +235,7 @@ impl Agent<'_> {
         let mut read = self.assembled(session, text, &base, None, &without_topic)?;
         if let Some(editions) = self.editions_wanted(text, &base, &read.assembly.tables)? {
             read = self.read_in_editions(session, text, &editions, (None, &without_topic))?;
-            return Ok(PlanReading::of(read, base, editions.plan, None));
+            return Ok(PlanReading::of(read, base.clone(), base, None));
         }
         let (wider, read) = match is_looked_up {
             true => self.with_looked_up(session, text, (base.clone(), read), (None, &without_topic))?,

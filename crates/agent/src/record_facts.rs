@@ -6,7 +6,7 @@ use crate::recommend::RecordFact;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::identifier::{Identifier, trimmed};
-use lakeward_lake::metadata::{RecordFile, RelatedWork, TableMetadata};
+use lakeward_lake::metadata::{RecordFile, RelatedWork, TableMetadata, Unused};
 use lakeward_reading::fields::Field;
 use lakeward_search::cite::{Citation, plain};
 
@@ -100,6 +100,8 @@ fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
         }
         Field::Funding => facets(&["funder", "funders", "funding"]),
         Field::Contact => facets(&["contact", "contacts", "maintainer", "contact_point", "contactPoint"]),
+        Field::Access => access_of(metadata, facets(&["access", "access_rights", "access rights"])),
+        Field::Unused => dataset.metadata().map(|metadata| (unused_of(metadata), "unused")),
     }
 }
 
@@ -117,6 +119,26 @@ fn size_of(dataset: &Dataset, metadata: &TableMetadata) -> Told {
         }
         (true, true) => None,
     }
+}
+
+/// Who may reach the data, as `stated`, and from when on.
+fn access_of(metadata: &TableMetadata, stated: Told) -> Told {
+    let from = |field: &str| metadata.unused.iter().find(|unused| unused.field == field)?.value.clone();
+    match (stated, from("embargo").or_else(|| from("available"))) {
+        (Some((stated, field)), Some(date)) => Some((format!("{stated}; available from {date}"), field)),
+        (None, Some(date)) => Some((format!("available from {date}"), "available")),
+        (stated, None) => stated,
+    }
+}
+
+/// What of a record could not be used, and why.
+fn unused_of(metadata: &TableMetadata) -> String {
+    let told = |unused: &Unused| {
+        let value = unused.value.as_ref().map(|value| format!(" `{value}`")).unwrap_or_default();
+        format!("{}{value} ({})", unused.field, unused.reason)
+    };
+    let named: Vec<String> = metadata.unused.iter().map(told).collect();
+    if named.is_empty() { "nothing: all that it says was used".into() } else { listed(&named) }
 }
 
 fn file_told(file: &RecordFile) -> String {

@@ -9,7 +9,7 @@ use lakeward_reading::fields::{Field, asked};
 use lakeward_reading::reader::{Act, TurnReading, number_said};
 
 /// The fields with the words that name them.
-const NAMES: [(Field, &[&str]); 22] = [
+const NAMES: [(Field, &[&str]); 24] = [
     (Field::Publisher, &["publisher", "publishers", "institution", "organisation", "organization", "source"]),
     (Field::Creators, &["author", "authors", "creator", "creators"]),
     (
@@ -35,10 +35,12 @@ const NAMES: [(Field, &[&str]); 22] = [
     (Field::Columns, &["variable", "variables", "column", "columns", "parameters"]),
     (Field::Funding, &["funder", "funders", "funded", "funding", "grant"]),
     (Field::Contact, &["contact", "email", "maintainer"]),
+    (Field::Access, &["access", "embargo", "embargoed", "restricted"]),
+    (Field::Unused, &["unused"]),
 ];
 
 /// The respects in which datasets are compared, and what is told of one, where no single one is asked for.
-const OVERVIEW: [Field; 11] = [
+const OVERVIEW: [Field; 12] = [
     Field::Publisher,
     Field::Creators,
     Field::Period,
@@ -47,6 +49,7 @@ const OVERVIEW: [Field; 11] = [
     Field::Updated,
     Field::Version,
     Field::Licence,
+    Field::Access,
     Field::Size,
     Field::Format,
     Field::Method,

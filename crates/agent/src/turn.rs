@@ -160,7 +160,11 @@ impl Agent<'_> {
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
             (None, Some(query), _) => Some((Plan::of(Input::Table(query.entry.id.to_string())), &*query.entry)),
-            (_, None, Some(best)) => Some((Plan::of(Input::Table(best.id.to_string())), best)),
+            (_, None, Some(best)) => {
+                let own = Plan::of(Input::Table(best.id.to_string()));
+                let found = weighed.over_first.as_ref().map(PlanReading::found_rows);
+                Some((found.filter(|rows| rows.relation.source == own.relation.source).unwrap_or(own), best))
+            }
             _ => None,
         };
         let base = base.map(|(plan, entry)| Base { plan, entry });

@@ -120,6 +120,8 @@ pub struct BuildStats {
     pub skipped: Vec<SkippedFile>,
     /// Unusable metadata files and folders: (path, reason).
     pub problems: Vec<(String, String)>,
+    /// How many of them hide data: folders that cannot be listed, tables whose log and catalogues that cannot be read.
+    pub unreadable: u64,
 }
 
 impl BuildStats {
@@ -134,7 +136,7 @@ impl BuildStats {
         !self.skipped.is_empty()
             || !self.partial.is_empty()
             || self.unread + self.texts_unread > 0
-            || self.records_left_out > 0
+            || self.records_left_out + self.unreadable > 0
     }
 }
 
@@ -299,6 +301,7 @@ fn attempt(
         partial: manifest.partial,
         skipped: manifest.skipped,
         problems,
+        unreadable: survey.unreadable,
     }))
 }
 

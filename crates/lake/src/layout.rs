@@ -6,7 +6,7 @@
 //! lake and for who opens the table: its path is the folder's, or, where other tables are beside the parts, a pattern such as
 //! `part-*.csv`. The settings of a lake decide otherwise, either way ([`Choices`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -257,7 +257,9 @@ impl Found {
     /// The table in folders of years, months and perhaps days; `None` where a folder holds files that are no parts of one table.
     fn dated(mut self, base: &Path) -> Option<FileSet> {
         const LEVELS: [&str; 4] = ["year", "month", "day", "hour"];
+        const DAYS: usize = 3;
         let mut folders: BTreeMap<PathBuf, (usize, bool)> = BTreeMap::new();
+        let (mut families, mut are_days): (HashSet<String>, bool) = (HashSet::new(), true);
         for FoundFile { path, values, .. } in &mut self.files {
             let folder = path.parent()?;
             let inside = folders.entry(folder.to_path_buf()).or_insert((0, true));
@@ -267,11 +269,27 @@ impl Found {
             if names.len() > LEVELS.len() || names.iter().any(|name| name.parse::<u16>().is_err()) {
                 return None;
             }
+            are_days &= names.len() >= DAYS;
             *values = LEVELS.map(str::to_string).into_iter().zip(names).collect();
+            families.extend(path.file_name().map(|name| unnumbered(&name.to_string_lossy())));
         }
-        let is_one = folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
+        // What comes in streams is written to folders of days and hours, many files a folder, whose names differ by times and random numbers.
+        let is_stream = are_days && families.len() == 1;
+        let is_one = is_stream || folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
         if is_one { self.set(base, "folders of years and months".into()) } else { None }
     }
+}
+
+/// A name without its numbers, times and random identifiers: `clicks-#.gz` of `clicks-2024-05-01-7f3a21bc.gz`.
+fn unnumbered(name: &str) -> String {
+    let is_number = |word: &str| {
+        let is_hex = matches!(word.len(), 4 | 8 | 12) && word.chars().all(|c| c.is_ascii_hexdigit());
+        is_hex || word.contains(|c: char| c.is_ascii_digit())
+    };
+    let mut words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+    words.iter_mut().filter(|word| is_number(word)).for_each(|word| *word = "#");
+    words.dedup_by(|one, other| *one == "#" && *other == "#");
+    words.join("-")
 }
 
 /// A text that sorts as `path` does where numbers count by value: before each are its digits, counted.
@@ -390,6 +408,14 @@ mod tests {
         sorted.reverse();
         sorted.sort_by_cached_key(|path| by_numbers(path));
         assert_eq!(sorted, ordered.map(Path::new));
+    }
+
+    #[test]
+    fn names_of_streams_differ_by_numbers() {
+        let of = |name: &str| unnumbered(name);
+        assert_eq!(of("clicks-1-2024-05-01-00-03-11-7f3a21bc-aced-4d11-9c2e-0a1b2c3d4e5f.gz"), "clicks-#-gz");
+        assert_eq!(of("clicks-1-2024-05-02-10-00-00-00000000-0000-4d11-9c2e-deadbeefcafe.gz"), "clicks-#-gz");
+        assert_ne!(of("orders_20240501.csv"), of("customers_20240501.csv"));
     }
 
     #[test]

@@ -168,6 +168,16 @@ pub struct LakeListing {
     pub catalogues: Vec<PathBuf>,
     /// Entries that could not be used, each with the reason, sorted.
     pub problems: Vec<(PathBuf, String)>,
+    /// How many of them hide data: folders that cannot be listed, tables whose log and catalogues that cannot be read.
+    pub unreadable: u64,
+}
+
+impl LakeListing {
+    /// Adds what cannot be read, so that its data is not in the lake.
+    pub fn add_unreadable(&mut self, path: &Path, reason: impl Into<String>) {
+        self.problems.push((path.to_path_buf(), reason.into()));
+        self.unreadable += 1;
+    }
 }
 
 /// Lists all table files below `root`, without hidden entries.
@@ -248,7 +258,7 @@ impl Walk<'_> {
         match storage::read_dir(folder) {
             Ok(entries) => self.take_entries(entries),
             Err(error) => {
-                self.problem(folder, format!("cannot list: {error}"));
+                self.listing.add_unreadable(folder, format!("cannot list: {error}"));
                 Vec::new()
             }
         }
@@ -262,7 +272,7 @@ impl Walk<'_> {
                 Ok(path) => paths.push(path),
                 Err(error) => {
                     let root = self.root.to_path_buf();
-                    self.problem(&root, format!("cannot list an entry: {error}"));
+                    self.listing.add_unreadable(&root, format!("cannot list an entry: {error}"));
                 }
             }
         }
@@ -288,7 +298,7 @@ impl Walk<'_> {
                 Ok(meta) if meta.is_dir() => folders.push(path),
                 Ok(meta) => self.take_file(path, &meta),
                 Err(error) if is_link => self.problem(&path, format!("broken link: {error}")),
-                Err(error) => self.problem(&path, error.to_string()),
+                Err(error) => self.listing.add_unreadable(&path, error.to_string()),
             }
         }
         folders.reverse();
@@ -304,8 +314,8 @@ impl Walk<'_> {
         self.listing.sidecars.extend(beside.filter(|path| storage::is_file(path) && is_sidecar(path)));
         match set {
             Ok(set) => self.take_set(set),
-            Err(Error::Unreadable { reason, .. }) => self.problem(folder, reason),
-            Err(error) => self.problem(folder, error.to_string()),
+            Err(Error::Unreadable { reason, .. }) => self.listing.add_unreadable(folder, reason),
+            Err(error) => self.listing.add_unreadable(folder, error.to_string()),
         }
     }
 

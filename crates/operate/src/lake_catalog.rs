@@ -29,6 +29,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_lake::location::Location;
 use lakeward_lake::profile::{ColumnProfile, TableProfile};
+use lakeward_lake::reader::KnownColumns;
 use lakeward_lake::source::{Compression, Format};
 use lakeward_lake::storage::Address;
 
@@ -195,11 +196,11 @@ impl Tables {
         if is_parquet && let Some(table) = parquet(&self.opener, &columns, &path, self.is_kept(place)).await? {
             return Ok(Arc::new(table));
         }
-        let alike = match place {
-            Place::Lake(number) => self.names.entry(*number)?.report.files_are_alike(),
-            Place::Session(_) => false,
+        let known = match place {
+            Place::Lake(number) => self.names.entry(*number)?.report.known_columns(),
+            Place::Session(_) => None,
         };
-        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, alike, Arc::clone(&self.notes))?))
+        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, known, Arc::clone(&self.notes))?))
     }
 }
 
@@ -229,11 +230,11 @@ async fn parquet(
 }
 
 /// The types that a query gets of the `columns` of the table in the file at `path`; reads its head where it declares them, of several files all
-/// heads unless they are `alike`.
+/// heads unless their columns are `known`.
 ///
 /// # Errors
 /// Those of reading the head.
-pub fn column_types(path: &Path, columns: &[ColumnProfile], alike: bool) -> Result<Vec<DataType>> {
+pub fn column_types(path: &Path, columns: &[ColumnProfile], known: Option<KnownColumns>) -> Result<Vec<DataType>> {
     if is_parquet(path) {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
@@ -241,7 +242,7 @@ pub fn column_types(path: &Path, columns: &[ColumnProfile], alike: bool) -> Resu
             return Ok(table.schema().fields().iter().map(|field| field.data_type().clone()).collect());
         }
     }
-    Ok(cell_types(path, columns, alike)?.iter().map(CellType::data_type).collect())
+    Ok(cell_types(path, columns, known)?.iter().map(CellType::data_type).collect())
 }
 
 fn is_parquet(path: &Path) -> bool {

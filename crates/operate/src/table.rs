@@ -28,7 +28,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_lake::layout::FileSet;
 use lakeward_lake::location::Location;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::reader::{self, ReadOptions, TableReader};
+use lakeward_lake::reader::{self, KnownColumns, ReadOptions, TableReader};
 use lakeward_sketch::Writing;
 
 /// Batches between the reading thread and the query.
@@ -64,19 +64,25 @@ impl fmt::Debug for LakeTable {
 }
 
 impl LakeTable {
-    /// The table `id` of `columns`, whose file is at `path`; whether its files are `alike`, if it has several. Where the file declares its
+    /// The table `id` of `columns`, whose file is at `path`; what is `known` of the columns of its files, if it has several. Where the file declares its
     /// types its head is read; else nothing is.
     ///
     /// # Errors
     /// Those of the reader, for a table that declares its types.
-    pub fn open(id: String, columns: &[ColumnProfile], path: PathBuf, alike: bool, notes: Arc<Notes>) -> Result<Self> {
+    pub fn open(
+        id: String,
+        columns: &[ColumnProfile],
+        path: PathBuf,
+        known: Option<KnownColumns>,
+        notes: Arc<Notes>,
+    ) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        let types = cell_types(&path, columns, alike)?;
+        let types = cell_types(&path, columns, known.clone())?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
         let writings = columns.iter().map(|column| column.writing.clone()).collect();
         let set = matches!(Location::of(&path), Location::Files { .. }).then(|| FileSet::at(&path)).flatten();
-        let options = ReadOptions { alike, ..ReadOptions::default() };
+        let options = ReadOptions { known, ..ReadOptions::default() };
         let source = Source { id, path, set, names, types, writings, options, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
@@ -116,13 +122,13 @@ impl LakeTable {
 }
 
 /// How the cells of `columns` are read from the file at `path`; its head is read where it declares its types, of several files all heads
-/// unless they are `alike`.
+/// unless their columns are `known`.
 ///
 /// # Errors
 /// Those of the reader, for a table that declares its types.
-pub fn cell_types(path: &Path, columns: &[ColumnProfile], alike: bool) -> Result<Vec<CellType>> {
+pub fn cell_types(path: &Path, columns: &[ColumnProfile], known: Option<KnownColumns>) -> Result<Vec<CellType>> {
     if Location::of(path).declares_types() {
-        let reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), alike, ..ReadOptions::default() })?;
+        let reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), known, ..ReadOptions::default() })?;
         if let Some(schema) = reader.declared_types() {
             return Ok(schema.fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect());
         }

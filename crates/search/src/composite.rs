@@ -23,7 +23,7 @@ use self::count::Pass;
 use self::evidence::{Evidence, MostOf, at_most_of};
 use self::mapping::Mapping;
 use self::tuples::{Key, QueryTuples};
-use super::join::{self, JoinAnswer};
+use super::join::{self, DeclaredKey, JoinAnswer};
 use super::query_table::QueryTable;
 use crate::cite::{Checked, Gate};
 use crate::weights::RankingWeights;
@@ -88,6 +88,18 @@ pub fn search(
         search.run()?;
     }
     search.finish()
+}
+
+/// The keys of several columns that a database declares between `query` and other tables: places of its columns, each once.
+///
+/// # Errors
+/// [`Error::DamagedIndex`] where an index file is damaged.
+pub fn declared_keys(index: &LakeIndex, query: &QueryTable) -> Result<Vec<Vec<usize>>> {
+    let keys = join::declared_keys(index, query)?.into_iter().map(|key| key.places);
+    let mut keys: Vec<Vec<usize>> = keys.filter(|places| (2..=MOST_COLUMNS).contains(&places.len())).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(keys)
 }
 
 fn check_columns(query: &QueryTable, columns: &[usize]) -> Result<()> {
@@ -155,10 +167,20 @@ struct Search<'a> {
     read_bytes: u64,
     failed: Vec<(String, String)>,
     unread: usize,
+    /// Tables with the columns that a database declares to be this key, in the order of the key.
+    declared: Vec<(TableRef, Vec<u32>)>,
 }
 
 impl<'a> Search<'a> {
     fn new(index: &'a LakeIndex, lake: &'a Path, key: &'a Key<'a>, k: usize) -> Result<Self> {
+        let in_order = |declared: DeclaredKey| {
+            let column = |place: &usize| declared.places.iter().position(|other| other == place);
+            let places: Option<Vec<usize>> = key.places.iter().map(column).collect();
+            let is_whole = declared.places.len() == key.places.len();
+            places
+                .filter(|_| is_whole)
+                .map(|places| (declared.table, places.iter().map(|at| declared.columns[*at]).collect()))
+        };
         let total_weight: f64 = key.tuples.weights.iter().map(|weight| f64::from(*weight)).sum();
         Ok(Self {
             index,
@@ -173,6 +195,7 @@ impl<'a> Search<'a> {
             read_bytes: 0,
             failed: Vec::new(),
             unread: 0,
+            declared: join::declared_keys(index, key.query)?.into_iter().filter_map(in_order).collect(),
         })
     }
 
@@ -227,7 +250,7 @@ impl<'a> Search<'a> {
                 names: 1.0,
                 accidental: false,
             };
-            if evidence.is_enough(self.key.weights) {
+            if evidence.is_enough(self.key.weights) || self.declared.iter().any(|(other, _)| *other == table) {
                 let known = tables.entry(table).or_insert_with(|| (evidence, Vec::new()));
                 known.0 = known.0.greatest(&evidence);
                 known.1.push(reference.column);
@@ -238,7 +261,11 @@ impl<'a> Search<'a> {
             if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
                 let id = self.index.id(table)?;
                 self.pending.push(Pending {
-                    bound: evidence.score(self.key.weights),
+                    bound: if self.declared.iter().any(|(other, _)| *other == table) {
+                        1.0
+                    } else {
+                        evidence.score(self.key.weights)
+                    },
                     id,
                     table,
                     stage: Stage::Unmapped(columns),
@@ -298,12 +325,22 @@ impl<'a> Search<'a> {
         let range = segment.catalog.columns(table.table)?;
         let first = (self.first, first_columns);
         let found = mapping::mappings(self.key, &segment.columns, range, first)?;
-        let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
-        let enough = bounded.filter(|(evidence, _)| evidence.is_enough(self.key.weights));
-        let mut bounded: Vec<(f64, Mapping)> =
-            enough.map(|(evidence, mapping)| (evidence.score(self.key.weights), mapping)).collect();
+        let bounded = found.into_iter().map(|mapping| (self.score(table, &mapping, &self.bound(&mapping)), mapping));
+        let mut bounded: Vec<(f64, Mapping)> = bounded.filter_map(|(score, mapping)| Some((score?, mapping))).collect();
         bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
         Ok(bounded)
+    }
+
+    /// The score of a table by evidence for a mapping, or its upper bound: 1 where the mapping is declared; `None` where there is too little.
+    fn score(&self, table: TableRef, mapping: &Mapping, evidence: &Evidence) -> Option<f64> {
+        match self.is_declared(table, mapping) {
+            true => Some(1.0),
+            false => evidence.is_enough(self.key.weights).then(|| evidence.score(self.key.weights)),
+        }
+    }
+
+    fn is_declared(&self, table: TableRef, mapping: &Mapping) -> bool {
+        self.declared.iter().any(|(other, columns)| *other == table && *columns == mapping.columns)
     }
 
     fn push_mapped(&mut self, id: &'a str, table: TableRef, mappings: Vec<(f64, Mapping)>) {
@@ -341,9 +378,11 @@ impl<'a> Search<'a> {
                 names: mapping.names,
                 accidental: mapping.accidental,
             };
-            let score = evidence.score(self.key.weights);
-            if evidence.is_enough(self.key.weights) && self.found.get(id).is_none_or(|known| score > known.score) {
-                self.found.insert(id, Found { table, score, mapping, counts, rows: pass.rows, changed: pass.changed });
+            let Some(score) = self.score(table, &mapping, &evidence) else { continue };
+            if self.found.get(id).is_none_or(|known| score > known.score) {
+                let is_declared = self.is_declared(table, &mapping);
+                let (rows, changed) = (pass.rows, pass.changed);
+                self.found.insert(id, Found { table, score, mapping, counts, rows, changed, is_declared });
             }
         }
         let best = self.found.get(id).map_or(0.0, |found| found.score);

@@ -2,7 +2,7 @@
 //!
 //! Names of columns and the smallest value hashes, which the index has, leave few pairs; only reading both files decides, row by row.
 //! Tables with the same headers and other rows, such as files of one year each, are no copies. Too large tables are copies only where
-//! their contents are the same.
+//! their contents are the same; those that a search finds sooner than those that are asked for.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::new_rows::RowHashes;
+use super::new_rows::{self, RowHashes};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
@@ -34,6 +34,8 @@ const LEAST_ROWS: usize = 5;
 const LEAST_DIFFERENT: f64 = 0.5;
 /// Tables with the same columns that are compared with each other; of more the first by id.
 const MOST_ALIKE: usize = 2_000;
+/// Cells of a table that are compared where copies are asked for.
+const MOST_CELLS: u64 = 16_000_000;
 /// Outcomes of comparing two files that are kept.
 const KEPT: usize = 16_384;
 
@@ -88,13 +90,14 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
         for table in tables.into_iter().take(MOST_ALIKE) {
             members.push(Member::of(index, table)?);
         }
+        Member::number_times(members.iter_mut().collect());
         members.sort_by(|a, b| a.newer(b).0.reverse().then_with(|| a.entry.id.cmp(&b.entry.id)));
         let mut groups: Vec<(Member, Vec<TableCopy>, bool)> = Vec::new();
         for member in members {
             let is_wanted = of.is_none_or(|of| of == member.place);
             let mut joined = false;
             for (current, copies, wanted) in &mut groups {
-                if let Some(shared) = shared(index, lake, current, &member)? {
+                if let Some(shared) = shared(index, lake, (current, &member), most_rows(current))? {
                     copies.push(member.copy_of(current, shared));
                     *wanted |= is_wanted;
                     joined = true;
@@ -116,17 +119,37 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
     Ok(found)
 }
 
-/// Of ranked `tables`, by their places in the whole index and their headers, the places of those that are copies of an earlier one, with its
-/// place, and their ids. `label` tells them from others of the same search.
+/// Tables of a ranking that are copies or editions of each other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Together {
+    /// Their places in the ranking with their ids, the best first.
+    pub tables: Vec<(usize, String)>,
+    /// Which of them is the current one, and why.
+    pub current: usize,
+    pub reason: String,
+}
+
+impl Together {
+    /// Whether another shard can have told it of a ranking of so many tables.
+    fn is_possible(&self, ranked: usize) -> bool {
+        self.tables.is_sorted_by(|a, b| a.0 < b.0)
+            && self.tables.len() > 1
+            && self.tables.iter().all(|(place, _)| *place < ranked)
+            && self.current < self.tables.len()
+    }
+}
+
+/// Of ranked `tables`, by their places in the whole index and their headers, those that are copies of each other. `label` tells them from others of
+/// the same search.
 ///
 /// # Errors
 /// As [`groups`], and those of [`LakeIndex::gather`].
-pub(super) fn of_earlier(
+pub(super) fn of_ranked(
     index: &LakeIndex,
     lake: &Path,
     label: &str,
     tables: &[(TableRef, Option<u64>)],
-) -> Result<Vec<(usize, usize, String)>> {
+) -> Result<Vec<Together>> {
     let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
     for (place, (_, header)) in tables.iter().enumerate() {
         if let Some(header) = header {
@@ -154,26 +177,31 @@ pub(super) fn of_earlier(
         hear_values(index, label, tables, &alike, &mut members)?;
     }
     let own = || {
-        let mut copies: Vec<(usize, usize, String)> = Vec::new();
         // The files are read by one shard.
         if index.exchange().is_some_and(|exchange| !exchange.is_first()) {
-            return Ok(copies);
+            return Ok(Vec::new());
         }
-        for (place, (_, header)) in tables.iter().enumerate() {
-            let before = header.and_then(|header| alike.get(&header)).into_iter().flatten();
-            for first in before.take_while(|first| **first < place) {
-                let (Some(earlier), Some(member)) = (members.get(first), members.get(&place)) else { continue };
-                if copies.iter().all(|copy| copy.0 != *first) && shared(index, lake, earlier, member)?.is_some() {
-                    copies.push((place, *first, member.entry.id.to_string()));
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for place in 0..tables.len() {
+            let Some(member) = members.get(&place) else { continue };
+            let mut joined = false;
+            for group in &mut groups {
+                let (first, header) = (&members[&group[0]], tables[group[0]].1);
+                let is_alike = header == tables[place].1;
+                if is_alike && shared(index, lake, (first, member), new_rows::MOST_ROWS)?.is_some() {
+                    group.push(place);
+                    joined = true;
                     break;
                 }
             }
+            if !joined {
+                groups.push(vec![place]);
+            }
         }
-        Ok(copies)
+        groups.retain(|group| group.len() > 1);
+        Ok(groups.into_iter().map(|group| Member::together(&mut members, &group)).collect())
     };
-    let is_possible = |copies: &Vec<(usize, usize, String)>| {
-        copies.is_sorted_by(|a, b| a.0 < b.0) && copies.iter().all(|copy| copy.1 < copy.0 && copy.0 < tables.len())
-    };
+    let is_possible = |groups: &Vec<Together>| groups.iter().all(|group| group.is_possible(tables.len()));
     Ok(index.gather(&format!("copies for {label}"), own, is_possible)?.concat())
 }
 
@@ -235,6 +263,9 @@ struct Member {
     /// The places of its columns in the order of their names.
     columns: Vec<usize>,
     modified_ns: u64,
+    /// The number of the time at which it was written among those of the tables it is compared with.
+    #[serde(skip)]
+    written: usize,
     /// A few values of its columns.
     probes: Vec<u16>,
     /// Of a table in an exchange the values of its columns, where the probes do not tell it apart.
@@ -250,6 +281,7 @@ impl Member {
             columns: by_name(&entry.profile.columns),
             entry: TableEntry::clone(&*entry),
             modified_ns: catalog.stamp(table.table)?.modified_ns,
+            written: 0,
             probes: catalog.probes(table.table)?.to_vec(),
             heard: None,
         })
@@ -290,9 +322,35 @@ impl Member {
             (last(self).cmp(&last(other)), "its last date is later"),
             (rows(self).cmp(&rows(other)), "it has more rows"),
             (version(self).cmp(&version(other)), "its name has the later date or version"),
-            (self.modified_ns.cmp(&other.modified_ns), "its file is newer"),
+            (self.written.cmp(&other.written), "its file is newer"),
         ];
         orders.into_iter().find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, "it is the first by name"))
+    }
+
+    /// Numbers the times at which files were written. Those less than an hour apart are one: they were copied, unpacked or checked out together.
+    fn number_times(mut members: Vec<&mut Self>) {
+        const APART_NS: u64 = 3_600_000_000_000;
+        members.sort_by_key(|member| member.modified_ns);
+        let (mut last, mut time) = (0, 0);
+        for member in members {
+            time += usize::from(member.modified_ns.saturating_sub(last) > APART_NS);
+            last = member.modified_ns;
+            member.written = time;
+        }
+    }
+
+    /// Members at these places of a ranking, of which one is the newest.
+    fn together(members: &mut HashMap<usize, Self>, places: &[usize]) -> Together {
+        Self::number_times(
+            members.iter_mut().filter(|(at, _)| places.contains(at)).map(|(_, member)| member).collect(),
+        );
+        let newer = |at: usize, other: usize| members[&places[at]].newer(&members[&places[other]]);
+        let newest = |best: usize, at: usize| if newer(at, best).0.is_gt() { at } else { best };
+        let current = (1..places.len()).fold(0, newest);
+        let tables = places.iter().map(|place| (*place, members[place].entry.id.to_string())).collect();
+        let (order, reason) = newer(current, usize::from(current == 0));
+        let reason = if order.is_gt() { reason.to_string() } else { String::new() };
+        Together { tables, current, reason }
     }
 
     fn copy_of(&self, current: &Self, shared: f64) -> TableCopy {
@@ -316,8 +374,13 @@ impl Member {
     }
 }
 
+/// Rows of each table that are compared where the copies of one are asked for.
+fn most_rows(member: &Member) -> u64 {
+    (MOST_CELLS / member.columns.len().max(1) as u64).max(new_rows::MOST_ROWS)
+}
+
 /// The share of the smaller table's rows that the other one has, where they are copies or editions of each other.
-fn shared(index: &LakeIndex, lake: &Path, a: &Member, b: &Member) -> Result<Option<f64>> {
+fn shared(index: &LakeIndex, lake: &Path, (a, b): (&Member, &Member), most_rows: u64) -> Result<Option<f64>> {
     if a.entry.content == b.entry.content {
         return Ok(Some(1.0));
     }
@@ -325,7 +388,7 @@ fn shared(index: &LakeIndex, lake: &Path, a: &Member, b: &Member) -> Result<Opti
     if !have_values_in_common(index, small, large)? {
         return Ok(None);
     }
-    let share = kept(small, large, || rows_in_both(lake, small, large));
+    let share = kept((small, large), most_rows, || rows_in_both(lake, (small, large), most_rows));
     let editions = small.unnumbered() == large.unnumbered();
     Ok(share.filter(|share| *share >= if editions { EDITION } else { COPY }))
 }
@@ -351,9 +414,9 @@ fn have_values_in_common(index: &LakeIndex, small: &Member, large: &Member) -> R
 }
 
 /// The outcome of `compare`, which is kept by the contents of both files.
-fn kept(small: &Member, large: &Member, compare: impl FnOnce() -> Option<f64>) -> Option<f64> {
-    static OUTCOMES: LazyLock<Mutex<HashMap<[String; 2], Option<f64>>>> = LazyLock::new(Mutex::default);
-    let key = [small, large].map(|member| member.entry.content.to_string());
+fn kept((small, large): (&Member, &Member), most_rows: u64, compare: impl FnOnce() -> Option<f64>) -> Option<f64> {
+    static OUTCOMES: LazyLock<Mutex<HashMap<([String; 2], u64), Option<f64>>>> = LazyLock::new(Mutex::default);
+    let key = ([small, large].map(|member| member.entry.content.to_string()), most_rows);
     // A thread that panicked while holding the lock left the map in a valid state.
     let outcomes = || OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = outcomes().get(&key) {
@@ -369,18 +432,18 @@ fn kept(small: &Member, large: &Member, compare: impl FnOnce() -> Option<f64>) -
 }
 
 /// The share of the rows of `small` that `large` has; nothing where a file is too large or cannot be read, or its rows say too little.
-fn rows_in_both(lake: &Path, small: &Member, large: &Member) -> Option<f64> {
+fn rows_in_both(lake: &Path, (small, large): (&Member, &Member), most_rows: u64) -> Option<f64> {
     let file = |member: &Member| member.entry.file(lake).ok();
     let (small_path, large_path) = (file(small)?, file(large)?);
     let aligned = |from: &Member, to: &Member| -> Vec<(usize, usize)> {
         from.columns.iter().copied().zip(to.columns.iter().copied()).collect()
     };
-    let own = RowHashes::read(&small_path, &small.entry.profile.columns).ok()?;
+    let own = RowHashes::read(&small_path, &small.entry.profile.columns, most_rows).ok()?;
     let different = own.different_rows(&aligned(small, small));
     if different < LEAST_ROWS || (different as f64) < LEAST_DIFFERENT * small.entry.profile.rows as f64 {
         return None;
     }
-    let theirs = RowHashes::read(&large_path, &large.entry.profile.columns).ok()?;
+    let theirs = RowHashes::read(&large_path, &large.entry.profile.columns, most_rows).ok()?;
     let new = theirs.new_rows(&small_path, &small.entry.profile.columns, &aligned(large, small)).ok()?;
     (new.complete && new.compared > 0).then(|| 1.0 - new.new as f64 / new.compared as f64)
 }

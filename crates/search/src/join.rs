@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
+pub(super) use self::declared::{DeclaredKey, declared_keys};
 use self::declared::{declared_pairs, declared_places};
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;

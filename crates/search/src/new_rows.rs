@@ -18,8 +18,8 @@ use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 use lakeward_sketch::normalise::Normaliser;
 
-/// Rows read of each file for counting.
-const MOST_ROWS: u64 = 20_000;
+/// Rows read of each file in a search.
+pub const MOST_ROWS: u64 = 20_000;
 
 /// Rows that a union would add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,8 @@ pub struct RowHashes {
     columns: Vec<Column>,
     rows: usize,
     complete: bool,
+    /// Rows read of each file.
+    most_rows: u64,
 }
 
 #[derive(Default)]
@@ -51,14 +53,14 @@ struct Column {
 }
 
 impl RowHashes {
-    /// Reads the first rows of the file `path`, whose columns are `profiles`.
+    /// Reads the first `most_rows` of the file `path`, whose columns are `profiles`.
     ///
     /// # Errors
     /// Those of [`reader::open_path`].
-    pub fn read(path: &Path, profiles: &[ColumnProfile]) -> Result<Self> {
+    pub fn read(path: &Path, profiles: &[ColumnProfile], most_rows: u64) -> Result<Self> {
         let mut columns: Vec<Column> = Vec::new();
         let mut rows = 0;
-        let complete = read_batches(path, profiles, |batch, normalisers| {
+        let complete = read_batches(path, profiles, most_rows, |batch, normalisers| {
             columns.resize_with(batch.num_columns(), Column::default);
             rows += batch.num_rows();
             for (place, column) in columns.iter_mut().enumerate() {
@@ -72,7 +74,7 @@ impl RowHashes {
             column.different.sort_unstable();
             column.different.dedup();
         }
-        Ok(Self { columns, rows, complete })
+        Ok(Self { columns, rows, complete, most_rows })
     }
 
     /// Number of rows that differ on columns, the first of each pair of `aligned`.
@@ -89,7 +91,7 @@ impl RowHashes {
         let mut compared = 0;
         // Of the rows whose cells are all known here, one hash a row.
         let mut known: Vec<u64> = Vec::new();
-        let complete = read_batches(path, profiles, |batch, normalisers| {
+        let complete = read_batches(path, profiles, self.most_rows, |batch, normalisers| {
             compared += batch.num_rows() as u64;
             let mut rows: Vec<(usize, u64)> = (0..batch.num_rows()).map(|row| (row, 0)).collect();
             for (own, other) in aligned {
@@ -137,9 +139,10 @@ fn keep_known(array: &dyn Array, normaliser: &mut Normaliser, own: &[u64], rows:
 fn read_batches(
     path: &Path,
     profiles: &[ColumnProfile],
+    most_rows: u64,
     mut each: impl FnMut(&RecordBatch, &mut [Normaliser]) -> Result<()>,
 ) -> Result<bool> {
-    let options = ReadOptions { max_rows: Some(MOST_ROWS), ..ReadOptions::default() };
+    let options = ReadOptions { max_rows: Some(most_rows), ..ReadOptions::default() };
     let mut reader = reader::open_path(path, &options)?;
     let mut normalisers: Vec<Normaliser> =
         profiles.iter().map(|profile| Normaliser::new(profile.writing.clone())).collect();
@@ -148,7 +151,7 @@ fn read_batches(
         rows += batch.num_rows() as u64;
         each(&batch, &mut normalisers)?;
     }
-    Ok(rows < MOST_ROWS && !reader.report().partial())
+    Ok(rows < most_rows && !reader.report().partial())
 }
 
 fn cell_hash(cell: Option<&str>, normaliser: &mut Normaliser) -> u64 {
@@ -180,7 +183,7 @@ mod tests {
             let mut reader = reader::open_path(path, &ReadOptions::default()).unwrap();
             profile::profile(&scan::scan(reader.as_mut()).unwrap()).columns
         };
-        let (own, theirs) = (RowHashes::read(&own, &columns(&own)).unwrap(), columns(&other));
+        let (own, theirs) = (RowHashes::read(&own, &columns(&own), MOST_ROWS).unwrap(), columns(&other));
         let of = |aligned: &[(usize, usize)]| own.new_rows(&other, &theirs, aligned).unwrap();
         // Lyon and 2002 are both known, but not together.
         assert_eq!(of(&[(0, 2), (1, 1)]), NewRows { compared: 4, new: 2, complete: true });

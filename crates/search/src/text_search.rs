@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::column_search::vector_of;
-use super::copies;
+use super::copies::{self, Together};
 use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
@@ -307,7 +307,7 @@ fn search_in_words(
         let world = text_encoder(index, embedder).and_then(|encoder| world::nearest(encoder, about));
         Calibration::of(&best, world, &options.weights.calibration)
     });
-    let also = put_copies_together(index, &label, &mut best, options.k)?;
+    let copies = put_copies_together(index, (text, &label), &mut best, options.k)?;
     best.truncate(options.k);
     let own = || {
         let (ranked, query) = kept.take().map_or_else(found, Ok)?;
@@ -318,9 +318,11 @@ fn search_in_words(
             let Some(candidate) = candidates.remove(place) else { continue };
             let relevance = calibration.as_ref().map(|calibration| calibration.relevance(*score, *exact));
             let mut found = SearchAnswer { relevance, ..answer(index, &query, *score, candidate)? };
-            if let Some(also) = also.get(place) {
-                found.also.clone_from(also);
-                found.reason.push_str(&format!("; also at {}", also.join(", ")));
+            if let Some(Copies { ids, reason }) = copies.get(place) {
+                found.also.clone_from(ids);
+                let current =
+                    if reason.is_empty() { String::new() } else { format!(": the current one is this, as {reason}") };
+                found.reason.push_str(&format!("; also at {}{current}", ids.join(", ")));
             }
             answers.push((rank, found));
         }
@@ -434,25 +436,50 @@ pub(super) fn ranked_tables(
     Ok(ranked.into_iter().take(options.k).map(|(score, candidate)| (score, candidate.table)).collect())
 }
 
-/// Takes copies and editions of better tables out of the best `k` and some after them; their ids by the table that stays.
+/// Copies and editions that one answer stands for.
+struct Copies {
+    /// In order.
+    ids: Vec<String>,
+    reason: String,
+}
+
+/// Leaves of copies and editions among the best `k` and some after them only the current one, at the place of the best, or the one that the words
+/// name; the others by the table that stays.
 fn put_copies_together(
     index: &LakeIndex,
-    label: &str,
+    (text, label): (&str, &str),
     ranked: &mut Vec<Ranked>,
     k: usize,
-) -> Result<HashMap<TableRef, Vec<String>>> {
-    let mut also: HashMap<TableRef, Vec<String>> = HashMap::new();
-    let Some(lake) = index.lake() else { return Ok(also) };
+) -> Result<HashMap<TableRef, Copies>> {
+    let mut copies: HashMap<TableRef, Copies> = HashMap::new();
+    let Some(lake) = index.lake() else { return Ok(copies) };
     let compared = ranked.iter().take((2 * k).min(MOST_COMPARED));
     let tables: Vec<(TableRef, Option<u64>)> = compared.map(|ranked| (ranked.place, ranked.header)).collect();
-    let copies = copies::of_earlier(index, lake, label, &tables)?;
-    for (_, first, id) in &copies {
-        also.entry(tables[*first].0).or_default().push(id.clone());
+    let said = name_words(text);
+    // "Cases of 2021-03" names an edition.
+    let numbers = |id: &str| {
+        let words = name_words(id).into_iter();
+        words.filter(|word| word.chars().all(|letter| letter.is_ascii_digit()) && said.contains(word)).count()
+    };
+    let mut gone = Vec::new();
+    for Together { tables: together, current, reason } in copies::of_ranked(index, lake, label, &tables)? {
+        let [(first, name), ..] = &together[..] else { continue };
+        let first = *first;
+        let is_named = ranked[first].exact || numbers(name) > numbers(&together[current].1);
+        let (stays, reason) = if is_named { (0, String::new()) } else { (current, reason) };
+        let (score, exact) = (ranked[first].score, ranked[first].exact);
+        ranked[first] = Ranked { score, exact, ..ranked[together[stays].0].clone() };
+        gone.extend(together[1..].iter().map(|(place, _)| *place));
+        let others = together.into_iter().enumerate().filter(|(at, _)| *at != stays);
+        let mut ids: Vec<String> = others.map(|(_, (_, id))| id).collect();
+        ids.sort_unstable();
+        copies.insert(ranked[first].place, Copies { ids, reason });
     }
-    for (place, ..) in copies.iter().rev() {
-        ranked.remove(*place);
+    gone.sort_unstable();
+    for place in gone.into_iter().rev() {
+        ranked.remove(place);
     }
-    Ok(also)
+    Ok(copies)
 }
 
 /// Adds to the reason of each answer which words of the request it says nowhere, rarest first.

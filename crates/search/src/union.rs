@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
-use super::new_rows::{NewRows, RowHashes};
+use super::new_rows::{self, NewRows, RowHashes};
 use super::query_table::{QueryTable, sample_words};
 use super::weights::{FusionWeights, RankingWeights};
 use crate::cite::{Gate, NamesTables};
@@ -164,7 +164,9 @@ pub fn search(
             candidates.retain(|own| best.iter().any(|(_, id)| id == own.id));
         }
         let counts = options.count_rows && !candidates.is_empty();
-        let own_rows = counts.then(|| RowHashes::read(&query.path, &query.entry.profile.columns).ok()).flatten();
+        let own_rows = counts
+            .then(|| RowHashes::read(&query.path, &query.entry.profile.columns, new_rows::MOST_ROWS).ok())
+            .flatten();
         let answer = |own: &Candidate<'_>| Ok((own.score, answer(index, lake, query, own, own_rows.as_ref())?));
         candidates.par_iter().map(answer).collect()
     };

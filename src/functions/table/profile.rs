@@ -15,6 +15,7 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_lake::metadata::ColumnMetadata;
 use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::reader::KnownColumns;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_operate::column_types;
 use lakeward_sketch::signature::{DEFAULT_CAPACITY, Signature};
@@ -80,8 +81,8 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
                 samples: column.sketch.samples.iter().map(|sample| sample.1.clone()).collect(),
                 signature: Some(signature(&column.sketch.hashes, column.sketch.bound)),
             });
-            let alike = query.entry.report.files_are_alike();
-            of_columns((&query.path, alike), &query.entry.profile.columns, samples.collect(), |_| None)
+            let known = query.entry.report.known_columns();
+            of_columns((&query.path, known), &query.entry.profile.columns, samples.collect(), |_| None)
         }
         Named::Lake(table, entry) => {
             let segment = lakeward.index().segment(table.segment)?;
@@ -101,7 +102,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
             }
             let path: PathBuf = entry.file(&lakeward.place().lake)?;
             let metadata = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
-            of_columns((&path, entry.report.files_are_alike()), &entry.profile.columns, samples, metadata)
+            of_columns((&path, entry.report.known_columns()), &entry.profile.columns, samples, metadata)
         }
     }
 }
@@ -127,12 +128,12 @@ fn signature(hashes: &[u64], bound: u64) -> String {
 }
 
 fn of_columns<'a>(
-    (path, alike): (&Path, bool),
+    (path, known): (&Path, Option<KnownColumns>),
     columns: &'a [ColumnProfile],
     samples: Vec<ValueSample>,
     metadata: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
-    let types = column_types(path, columns, alike)?;
+    let types = column_types(path, columns, known)?;
     let rows = columns.iter().zip(types).zip(samples).zip(1..).map(|(((column, data_type), sample), position)| {
         let metadata = metadata(&column.name);
         Row {

@@ -115,4 +115,9 @@ fn a_text_that_no_reader_understands_is_said_to_be_so() {
         let answer = say(&lakeward, &mut lakeward.new_session(), text);
         assert!(answer.notes.iter().all(|note| !note.contains("knows a word")), "{text}: {:?}", answer.notes);
     }
+    // Nor does a later turn pass for one that was read.
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "glaciology");
+    let answer = say(&lakeward, &mut session, "xqzt flurbl wommit");
+    assert!(answer.notes.iter().any(|note| note.contains("knows a word of this")), "{:?}", answer.notes);
 }

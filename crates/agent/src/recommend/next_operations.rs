@@ -84,7 +84,19 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
     };
     let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
     if kind == OperationKind::Filter && !situation.is_at_hand && situation.wished.is_none() {
-        let reason = format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row"));
+        let others: Vec<String> = base
+            .plan
+            .inputs()
+            .iter()
+            .filter_map(|input| match input {
+                Input::Table(other) if other != id => Some(other.clone()),
+                _ => None,
+            })
+            .collect();
+        let reason = match others.is_empty() {
+            true => format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row")),
+            false => format!("opens `{id}` and appends all rows of {}", listed(&others)),
+        };
         return RankedOperation { runnable: Some(base.plan.clone()), ..proposal(kind, nothing, reason) };
     }
     proposal(kind, nothing, format!("could work on `{id}`"))

@@ -33,19 +33,20 @@ pub(super) fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
 /// Reads the records of the given file or folder, otherwise of the files of records in the lake and of those stored in `manifest`. The
-/// files are stored in `manifest` and are not tables.
+/// files are stored in `manifest` and are not tables, nor is a file that `is_table` one of records.
 pub(super) fn read_records(
     lake: &Path,
     manifest: &mut Manifest,
     named: Option<&Path>,
     listing: &mut LakeListing,
+    is_table: &(dyn Fn(&LakeFile) -> bool + Sync),
 ) -> Result<Records> {
     let before = std::mem::take(&mut manifest.records);
     let paths: Vec<PathBuf> = match named {
         // A folder of catalogues, such as that of a harvest.
         Some(folder) if storage::is_dir(folder) => {
             let files = source::list_files(folder)?;
-            let names = metadata::record_files(folder, &files);
+            let names = metadata::record_files(folder, &files, &|_| false);
             if names.is_empty() {
                 return Err(Error::Usage(format!("the folder `{}` has no catalogue", folder.display())));
             }
@@ -54,7 +55,7 @@ pub(super) fn read_records(
         }
         Some(path) => vec![path.to_path_buf()],
         None => {
-            let mut names = metadata::record_files(lake, listing);
+            let mut names = metadata::record_files(lake, listing, is_table);
             // What was in the lake and is there no more has no records any more.
             let is_there = |name: &&String| Path::new(name).is_absolute() || storage::exists(&lake.join(name));
             names.extend(before.iter().filter(is_there).cloned());
@@ -73,7 +74,7 @@ pub(super) fn read_records(
         let read = match Records::read(&real, &name) {
             // Nobody has said that it holds records.
             Err(Error::Unreadable { reason, .. }) if named.is_none() && !before.contains(&name) => {
-                listing.problems.push((path, reason));
+                listing.add_unreadable(&path, reason);
                 continue;
             }
             read => read?,

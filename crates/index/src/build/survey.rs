@@ -14,7 +14,7 @@ use super::reading::{no_such, read_records};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, RecordFlaw, TableMetadata};
-use lakeward_lake::source::{self, LakeListing, TableId};
+use lakeward_lake::source::{self, Format, LakeFile, LakeListing, TableId};
 use lakeward_lake::storage;
 use lakeward_models::embed::Embedder;
 
@@ -30,6 +30,8 @@ pub(super) struct Survey {
     pub listing: LakeListing,
     /// What cannot be used, with the reason.
     pub problems: Vec<(PathBuf, String)>,
+    /// See [`LakeListing::unreadable`].
+    pub unreadable: u64,
     /// See [`BuildStats`](super::BuildStats), as the next three.
     pub records_left_out: u64,
     pub records_replaced: u64,
@@ -52,12 +54,15 @@ impl Survey {
         let damaged: HashSet<String> =
             if options.repair { verify::damaged_segments(folder, &manifest)? } else { HashSet::new() };
         manifest.segments.retain(|segment| !damaged.contains(&segment.name));
-        if !manifest.segments.is_empty() {
-            // An index that cannot be opened must not be extended and reported as up to date.
-            LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id(), None)?;
-        }
+        // An index that cannot be opened must not be extended and reported as up to date.
+        let index = match manifest.segments.is_empty() {
+            true => None,
+            false => Some(LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id(), None)?),
+        };
         let mut listing = source::list_tables(lake, &options.tables)?;
-        let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
+        let documents = unchanged_documents(index.as_ref(), &listing)?;
+        let is_table = |file: &LakeFile| documents.contains(&file.relative);
+        let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing, &is_table)?;
         let (mut metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
         metadata.add_described(std::mem::take(&mut listing.described));
         // One of records need not describe tables.
@@ -73,6 +78,7 @@ impl Survey {
             manifest,
             records_before,
             damaged,
+            unreadable: listing.unreadable,
             listing,
             problems,
             records_left_out,
@@ -102,6 +108,26 @@ impl Survey {
         };
         plan::plan(folder, &self.manifest, &target)
     }
+}
+
+/// The files of JSON that are tables of the index as they are: whether they hold records was looked at when they were read.
+fn unchanged_documents(index: Option<&LakeIndex>, listing: &LakeListing) -> Result<HashSet<String>> {
+    let mut found = HashSet::new();
+    let is_document = |file: &&LakeFile| matches!(file.format, Format::Json | Format::NdJson) && file.modified_ns != 0;
+    let documents: HashMap<&str, (u64, u64)> = listing
+        .files
+        .iter()
+        .filter(is_document)
+        .map(|file| (file.relative.as_str(), (file.read_bytes, file.modified_ns)))
+        .collect();
+    let Some(index) = index.filter(|_| !documents.is_empty()) else { return Ok(found) };
+    for table in index.tables() {
+        let stamp = index.segment(table.segment)?.catalog.stamp(table.table)?;
+        if documents.get(stamp.path.as_str()) == Some(&(stamp.read_bytes, stamp.modified_ns)) {
+            found.insert(stamp.path);
+        }
+    }
+    Ok(found)
 }
 
 fn is_of_records(manifest: &Manifest, path: &Path) -> bool {

@@ -108,8 +108,9 @@ pub(super) enum Item {
     Not { number: u64, reason: String },
 }
 
-/// The files of records below `root`, as paths below it, sorted.
-pub fn record_files(root: &Path, listing: &LakeListing) -> Vec<String> {
+/// The files of records below `root`, as paths below it, sorted. What is known of a file that `is_table` is not looked at again.
+pub fn record_files(root: &Path, listing: &LakeListing, is_table: &(dyn Fn(&LakeFile) -> bool + Sync)) -> Vec<String> {
+    let kind = |file: &LakeFile| if is_table(file) { Kind::Table } else { kind(file) };
     let kinds: Vec<Kind> = listing.files.par_iter().map(kind).collect();
     let is_alone = !kinds.contains(&Kind::Table);
     let is_records = |kind: Kind| kind == Kind::Records || kind == Kind::OwnLines && is_alone;

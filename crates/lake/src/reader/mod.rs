@@ -93,6 +93,15 @@ pub trait TableReader: Send {
     }
 }
 
+/// The columns of a table's files, as they were when all of them were looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownColumns {
+    /// All have the same.
+    Alike,
+    /// Names and types of those that any has, in their order; types as Arrow writes them.
+    OfAll(Arc<[(String, String)]>),
+}
+
 /// How much to read, and what is known of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -111,9 +120,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether the first row is a header, if known; else it is guessed.
     pub header: Option<bool>,
-    /// Whether all files of a table are known to have the same columns: then only the first is opened before rows are read, and one that
-    /// has others is an error.
-    pub alike: bool,
+    /// What is known of the columns of a table's files: then only the first is opened before rows are read, and one that has others is an error.
+    pub known: Option<KnownColumns>,
     /// Names of the columns whose cells are wanted, all by default: Parquet leaves the cells of others empty and does not decode them.
     pub only: Option<Arc<[String]>>,
 }
@@ -128,7 +136,7 @@ impl Default for ReadOptions {
             batch_bytes: 4 << 20,
             delimiter: None,
             header: None,
-            alike: false,
+            known: None,
             only: None,
         }
     }

@@ -17,7 +17,7 @@ use super::header::name_columns;
 use super::json::{JsonRows, Shape, is_lines};
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
 use super::typed::{declared_columns, rendered_type, unreadable, wider};
-use super::{Column, ReadOptions, TableReader, declared, open_as, open_unpacked};
+use super::{Column, KnownColumns, ReadOptions, TableReader, declared, open_as, open_unpacked};
 use crate::layout::{FileSet, Part};
 use crate::source::Format;
 use crate::table_format::Snapshot;
@@ -44,10 +44,7 @@ pub(crate) struct PartsSoFar {
 impl PartsSoFar {
     /// The columns that files hold, with their types; `None` where a type is not read as it was written.
     fn fields(&self) -> Option<Vec<(Column, DataType)>> {
-        let field = |(column, kind): &(Column, String)| {
-            let read: DataType = kind.parse().ok()?;
-            (read.to_string() == *kind).then(|| (column.clone(), read))
-        };
+        let field = |(column, kind): &(Column, String)| Some((column.clone(), type_written(kind)?));
         self.columns.get(..self.in_files)?.iter().map(field).collect()
     }
 }
@@ -92,7 +89,7 @@ impl Heads {
         Ok(Heads { fields, readable, typed: true, drift: Vec::new(), faults: Vec::new(), report })
     }
 
-    /// The columns of all files that can be opened, or of the first where they are alike; `options` then say how that is written. The first
+    /// The columns of all files that can be opened, or of the first where they are known; `options` then say how that is written. The first
     /// files are those of `known`.
     fn read(
         set: &FileSet,
@@ -139,8 +136,11 @@ impl Heads {
                     (options.header, options.delimiter) = (Some(dialect.header), dialect.delimiter.map(|c| c as u8));
                 }
                 first = Some(reader.report().clone());
-                if options.alike {
-                    // Whether the others can be opened, and are alike, shows when they are.
+                if let Some(known) = &options.known {
+                    if let KnownColumns::OfAll(columns) = known {
+                        fields = known_fields(columns).ok_or_else(|| Error::unreadable(&part.path, COLUMNS_CHANGED))?;
+                    }
+                    // Whether the others can be opened, and have these columns, shows when they are.
                     readable.extend(at + 1..set.parts.len());
                     break;
                 }
@@ -189,7 +189,7 @@ struct Current {
 }
 
 impl Parts {
-    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns or they are known to be alike; rows only of those that `chosen` names,
+    /// Opens the files of `set`, all of whose heads are read unless a log declares the columns or they are known; rows only of those that `chosen` names,
     /// by place.
     ///
     /// # Errors
@@ -282,10 +282,12 @@ impl Parts {
         }
         report.rows = 0;
         report.read_bytes = 0;
+        let written = || fields[..in_files].iter().map(|(column, kind)| (column.name.clone(), kind.to_string()));
         report.parts = Some(PartsRead {
             files: set.parts.len() as u64,
             keys: keys.iter().map(|&key| set.keys[key].clone()).collect(),
             reason: set.reason.clone(),
+            drifting: if drift.is_empty() { Vec::new() } else { written().collect() },
         });
         // Those of the first file are added with the others'.
         report.repairs.clear();
@@ -325,15 +327,24 @@ impl Parts {
         })
     }
 
-    /// Whether a file has the columns that all are known to have.
-    fn is_alike(&self, reader: &dyn TableReader) -> bool {
+    /// Whether a file has the columns that are `known`: all of them, or such as have a place among those of all files.
+    fn has_known_columns(&self, reader: &dyn TableReader, known: &KnownColumns) -> bool {
         let types = reader.declared_types();
+        let kind = |place: usize| types.as_ref().map_or(&DataType::Utf8, |types| types.field(place).data_type());
+        let mut read = reader.columns().iter().enumerate();
         let mut expected = self.schema.fields()[..self.in_files].iter().zip(&self.columns);
-        reader.columns().len() == self.in_files
-            && reader.columns().iter().enumerate().all(|(place, column)| {
-                let kind = types.as_ref().map_or(&DataType::Utf8, |types| types.field(place).data_type());
-                expected.any(|(field, known)| known.name == column.name && field.data_type() == kind)
-            })
+        match known {
+            KnownColumns::Alike => {
+                reader.columns().len() == self.in_files
+                    && read.all(|(place, column)| {
+                        expected.any(|(field, known)| known.name == column.name && field.data_type() == kind(place))
+                    })
+            }
+            KnownColumns::OfAll(_) => read.all(|(place, column)| {
+                let field = expected.clone().find(|(_, known)| known.name == column.name);
+                field.is_some_and(|(field, _)| wider(field.data_type(), kind(place)) == *field.data_type())
+            }),
+        }
     }
 
     /// Opens the next file that can be; whether there is one.
@@ -346,7 +357,8 @@ impl Parts {
             let name = self.set.name_of(&part.path);
             match open_part(&self.set, part, &self.options) {
                 Ok(reader) => {
-                    if self.options.alike && !self.is_alike(reader.as_ref()) {
+                    if self.options.known.as_ref().is_some_and(|known| !self.has_known_columns(reader.as_ref(), known))
+                    {
                         return Err(Error::unreadable(&part.path, COLUMNS_CHANGED));
                     }
                     let place = |column: &Column| reader.columns().iter().position(|other| other.name == column.name);
@@ -442,6 +454,19 @@ impl TableReader for Parts {
     fn declared_types(&self) -> Option<SchemaRef> {
         self.typed.then(|| Arc::clone(&self.schema))
     }
+}
+
+/// A type as Arrow writes it; `None` where it is not read as it was written.
+fn type_written(kind: &str) -> Option<DataType> {
+    let read: DataType = kind.parse().ok()?;
+    (read.to_string() == kind).then_some(read)
+}
+
+fn known_fields(columns: &[(String, String)]) -> Option<Vec<(Column, DataType)>> {
+    let field = |(name, kind): &(String, String)| {
+        Some((Column { name: name.clone(), header: name.clone() }, type_written(kind)?))
+    };
+    columns.iter().map(field).collect()
 }
 
 fn open_part(set: &FileSet, part: &Part, options: &ReadOptions) -> Result<Box<dyn TableReader>> {

@@ -9,6 +9,8 @@ use lakeward_core::answer::in_order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::KnownColumns;
+
 /// How a delimited text is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Dialect {
@@ -210,6 +212,9 @@ pub struct PartsRead {
     pub keys: Vec<String>,
     /// Why they are one table, in one clause.
     pub reason: String,
+    /// Names and types of the columns that any file has, where not all have the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drifting: Vec<(String, String)>,
 }
 
 impl fmt::Display for PartsRead {
@@ -275,9 +280,13 @@ impl ReadReport {
         self.repairs.iter().find(|repair| repair.kind == kind)
     }
 
-    /// Whether the files of the table, if it has several, had the same columns when all of them were looked at.
-    pub fn files_are_alike(&self) -> bool {
-        self.count(RepairKind::DriftingColumns) == 0
+    /// The columns of the table's files, if it has several; `None` where they have to be looked at again.
+    pub fn known_columns(&self) -> Option<KnownColumns> {
+        if self.count(RepairKind::DriftingColumns) == 0 {
+            return Some(KnownColumns::Alike);
+        }
+        let columns = self.parts.as_ref().map(|parts| &parts.drifting).filter(|columns| !columns.is_empty())?;
+        Some(KnownColumns::OfAll(columns.as_slice().into()))
     }
 
     /// How often a repair of this kind was made.

@@ -14,6 +14,7 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path as Key;
 use object_store::{BackoffConfig, ObjectStore, ObjectStoreExt, RetryConfig};
 use tokio::runtime::{Builder, Runtime};
@@ -22,7 +23,7 @@ use super::Metadata;
 use super::address::{Address, Kind};
 use super::connection::Connector;
 use super::listing::{Entry, Listing, Object};
-use super::lists::{WEB_LIST, store_listing, web_listing};
+use super::lists::{WEB_LIST, store_listing, web_list, web_listing};
 use super::remote_file::{RemoteFile, Spool};
 
 /// Bytes of a spool after which a new one is begun.
@@ -33,9 +34,13 @@ const RETRIES: usize = 5;
 pub(super) struct Store {
     kind: Kind,
     inner: Arc<dyn ObjectStore>,
+    /// Its lists page by page, where it has such.
+    pages: Option<Pages>,
     known: Mutex<Known>,
     sent: Arc<AtomicU64>,
 }
+
+type Pages = Arc<dyn PaginatedListStore>;
 
 /// What is known of a store, until it is forgotten.
 #[derive(Default)]
@@ -99,34 +104,34 @@ impl Store {
         };
         let root = address.root.as_str();
         // Credentials come from the environment or from where it points, never from an address.
-        let inner: object_store::Result<Arc<dyn ObjectStore>> = match address.kind {
+        let inner: object_store::Result<(Arc<dyn ObjectStore>, Option<Pages>)> = match address.kind {
             Kind::S3 => AmazonS3Builder::from_env()
                 .with_url(root.replacen("s3a://", "s3://", 1))
                 .with_http_connector(connector)
                 .with_retry(retry)
                 .build()
-                .map(|store| Arc::new(store) as _),
+                .map(in_pages),
             Kind::Google => GoogleCloudStorageBuilder::from_env()
                 .with_url(root)
                 .with_http_connector(connector)
                 .with_retry(retry)
                 .build()
-                .map(|store| Arc::new(store) as _),
+                .map(in_pages),
             Kind::Azure => MicrosoftAzureBuilder::from_env()
                 .with_url(root)
                 .with_http_connector(connector)
                 .with_retry(retry)
                 .build()
-                .map(|store| Arc::new(store) as _),
+                .map(in_pages),
             Kind::Web => HttpBuilder::new()
                 .with_url(root)
                 .with_http_connector(connector)
                 .with_retry(retry)
                 .build()
-                .map(|store| Arc::new(store) as _),
+                .map(|store| (Arc::new(store) as _, None)),
         };
-        let inner = inner.map_err(|error| io_error(&error))?;
-        Ok(Store { kind: address.kind, inner, known: Mutex::default(), sent })
+        let (inner, pages) = inner.map_err(|error| io_error(&error))?;
+        Ok(Store { kind: address.kind, inner, pages, known: Mutex::default(), sent })
     }
 
     /// The objects of the store, of which nothing is remembered.
@@ -242,7 +247,7 @@ impl Store {
             // A web server may answer to a folder with a page.
             if kind == Kind::Web && crate::source::classify(Path::new(&key)).is_none() {
                 let list = Key::parse(format!("{key}/{WEB_LIST}").trim_start_matches('/')).map_err(io::Error::other)?;
-                if inner.head(&list).await.is_ok() {
+                if inner.head(&list).await.is_ok() || web_list(&inner, &key).await.is_ok() {
                     return Ok(Some(Entry::Folder));
                 }
             }
@@ -270,16 +275,21 @@ impl Store {
                 return Ok(Arc::clone(listing));
             }
         }
-        let (inner, root) = (Arc::clone(&self.inner), key.to_string());
+        let (inner, pages, root) = (Arc::clone(&self.inner), self.pages.clone(), key.to_string());
         let listing = match self.kind {
             Kind::Web => wait(async move { web_listing(&inner, &root).await })??,
-            _ => wait(async move { store_listing(&inner, &root).await })??,
+            _ => wait(async move { store_listing(&inner, pages.as_deref(), &root).await })??,
         };
         let listing = Arc::new(listing);
         let mut known = self.known.lock().map_err(|_| super::poisoned())?;
         known.listings.insert(key.to_string(), Arc::clone(&listing));
         Ok(listing)
     }
+}
+
+fn in_pages<S: ObjectStore + PaginatedListStore>(store: S) -> (Arc<dyn ObjectStore>, Option<Pages>) {
+    let store = Arc::new(store);
+    (Arc::clone(&store) as _, Some(store))
 }
 
 /// Whether `key` is `folder` or below it.

@@ -105,6 +105,13 @@ fn a_lake_on_a_server_has_the_tables_that_its_folder_has() {
     for (name, table) in &here {
         assert_eq!((&there[name].0, &there[name].1), (&table.0, &table.1), "{name}");
     }
+    // Who opens one table has not listed the lake: what is in a folder stands in the list above it.
+    for name in ["hive", "delta", "large.csv", "book.xlsx/Q1"] {
+        storage::refresh(&address);
+        assert_eq!(read(&address.join(name)).rows, here[name].0, "{name}");
+    }
+    storage::refresh(&address);
+    assert!(!storage::exists(&address.join("nowhere")) && !storage::exists(&address.join("hiv")));
     // An address is the lake's, and never what is typed.
     assert!(Location::of(&address.join("towns.csv")).exists());
     assert!(!Location::of(&address.join("towns.csv")).is_table());

@@ -41,7 +41,7 @@ fn of_lake(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         fs::write(path, text).expect("a file");
     }
     let listing = source::list_files(lake.path()).expect("a listing");
-    let records = record_files(lake.path(), &listing);
+    let records = record_files(lake.path(), &listing, &|_| false);
     let unread = unread_catalogues(lake.path(), &listing, &records);
     let name = |path: &std::path::Path| path.strip_prefix(lake.path()).expect("a path").display().to_string();
     (records, unread.iter().map(|(path, _)| name(path)).collect())

@@ -64,6 +64,12 @@ fn files_are_one_table_where_their_layout_says_so_and_only_there() {
             // Two tables a month, tables of single years, folders of years and keys that differ: these say nothing.
             ("two/2020/01/a.csv", towns),
             ("two/2020/01/b.csv", towns),
+            ("daily/2020/01/02/orders_0102.csv", towns),
+            ("daily/2020/01/02/customers_0102.csv", towns),
+            // A stream's files, many an hour.
+            ("clicks/2020/01/02/03/clicks-1-2020-01-02-03-00-05-7f3a21bc-aced-4d11-9c2e-0a1b2c3d4e5f.csv", towns),
+            ("clicks/2020/01/02/03/clicks-1-2020-01-02-03-05-05-7f3a21be-aced-4d11-9c2e-0a1b2c3d4e5f.csv", towns),
+            ("clicks/2020/01/02/04/clicks-1-2020-01-02-04-00-05-7f3a21bd-aced-4d11-9c2e-0a1b2c3d4e5f.csv", towns),
             ("years/sales_2019.csv", towns),
             ("years/sales_2020.csv", towns),
             ("old/2019/sales.csv", towns),
@@ -85,8 +91,10 @@ fn files_are_one_table_where_their_layout_says_so_and_only_there() {
         "years/sales_2020",
         "two/2020/01/a",
         "two/2020/01/b",
+        "daily/2020/01/02/orders_0102",
+        "daily/2020/01/02/customers_0102",
     ];
-    let mut expected = vec!["dates", "hive", "hive/notes", "mixed/part-[0-9]*", "mixed/part-time", "spark"];
+    let mut expected = vec!["clicks", "dates", "hive", "hive/notes", "mixed/part-[0-9]*", "mixed/part-time", "spark"];
     expected.extend(separate);
     expected.sort_unstable();
     let mut found = ids(lake.path(), &Choices::new());

@@ -58,6 +58,8 @@ fields! {
     Columns "columns",
     Funding "funding",
     Contact "contact",
+    Access "access",
+    Unused "what could not be used",
 }
 
 /// What a question may ask for: a field, all of the record, or nothing that a record says.

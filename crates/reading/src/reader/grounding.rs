@@ -97,9 +97,8 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
 }
 
 /// Takes words that are a part of several values of a column for all of these: "after dark" where there is `Dark - lit` and `Dark - no lighting`.
-/// Words that are in nearly all values are said of what the values are of, and are no condition: "the libraries" where all are called so.
+/// Words that are in all values are said of what the values are of, and are no condition: "the libraries" where each is called so.
 pub(super) fn parts_of_values(spans: &mut Vec<Span>, schema: &Schema) {
-    const NEARLY_ALL: f64 = 0.8;
     const LEAST_VALUES: usize = 3;
     let mut place = 0;
     while place < spans.len() {
@@ -128,7 +127,7 @@ pub(super) fn parts_of_values(spans: &mut Vec<Span>, schema: &Schema) {
         if all < LEAST_VALUES || !with.contains(&value) {
             continue;
         }
-        if with.len() as f64 >= NEARLY_ALL * all as f64 {
+        if with.len() == all && span.operator == Operator::Equal {
             place -= 1;
             spans.remove(place);
             continue;

@@ -24,6 +24,8 @@ pub struct Found {
     pub rows: u64,
     /// Whether the file has changed since it was indexed.
     pub changed: bool,
+    /// Whether a database declares the mapping.
+    pub is_declared: bool,
 }
 
 /// The answer for `found`.
@@ -69,6 +71,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         matches,
         normalised,
         weakness: weakness.filter(|_| found.mapping.accidental),
+        declared: found.is_declared,
         rows: if found.changed { found.rows } else { entry.profile.rows },
         ..uncounted
     };

@@ -262,9 +262,6 @@ pub(super) fn answer(
         ..JoinAnswer::uncounted(query, &entry, vec![on])
     };
     answer.reason = reason(&answer, query_values);
-    if answer.declared {
-        answer.reason = format!("declared as a foreign key; {}", answer.reason);
-    }
     answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }
@@ -292,6 +289,11 @@ fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes
 
 /// The answer in a sentence; `query_values` is the number of the query's values or combinations.
 pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
+    let declared = if answer.declared { "declared as a foreign key; " } else { "" };
+    format!("{declared}{}", what_matches(answer, query_values))
+}
+
+fn what_matches(answer: &JoinAnswer, query_values: u64) -> String {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     if answer.kind == MatchKind::Semantic {
         return format!(

@@ -5,31 +5,55 @@ use std::collections::HashSet;
 use crate::query_table::QueryTable;
 use lakeward_core::error::Result;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
-use lakeward_lake::dataset::TableEntry;
+use lakeward_lake::dataset::{ForeignKey, TableEntry};
 use lakeward_lake::source::{Format, Origin, classify_table};
 
-/// Pairs of the place of one of the query's columns and a column of the lake, declared to hold the same key. Keys of several
-/// columns are not among them.
+/// A key that is declared to hold the same in the query and in a table of the lake.
+pub struct DeclaredKey {
+    /// The places of the query's columns.
+    pub places: Vec<usize>,
+    /// The other table.
+    pub table: TableRef,
+    /// Its columns in the same order, as numbers in its segment.
+    pub columns: Vec<u32>,
+}
+
+/// The keys that the database of `query` declares between it and other tables.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].
-pub(super) fn declared_pairs(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(usize, ColumnRef)>> {
+pub fn declared_keys(index: &LakeIndex, query: &QueryTable) -> Result<Vec<DeclaredKey>> {
     let Some(database) = database_of(query) else { return Ok(Vec::new()) };
-    let mut pairs = Vec::new();
+    let mut found = Vec::new();
     for table in index.tables() {
         let Origin::File(path) = index.origin(table)? else { continue };
         if Some(table) == query.origin || path.strip_prefix(database).is_none_or(|rest| !rest.starts_with('/')) {
             continue;
         }
         let entry = index.table(table)?;
-        for (own, other) in referring(&query.entry, &entry) {
-            add(&mut pairs, index, &query.entry, (own, table, &entry, other))?;
-        }
-        for (other, own) in referring(&entry, &query.entry) {
-            add(&mut pairs, index, &query.entry, (own, table, &entry, other))?;
+        let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
+        let ours = referring(&query.entry, &entry).map(|key| (&key.columns, &key.to_columns));
+        let theirs = referring(&entry, &query.entry).map(|key| (&key.to_columns, &key.columns));
+        for (own, other) in ours.chain(theirs) {
+            if let (Some(places), Some(columns)) = (places(&query.entry, own), places(&entry, other)) {
+                let columns = columns.into_iter().map(|column| first + column as u32).collect();
+                found.push(DeclaredKey { places, table, columns });
+            }
         }
     }
-    Ok(pairs)
+    Ok(found)
+}
+
+/// Those of one column: pairs of the place of the query's column and the other one.
+///
+/// # Errors
+/// As [`declared_keys`].
+pub(super) fn declared_pairs(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(usize, ColumnRef)>> {
+    let pair = |key: DeclaredKey| match (&key.places[..], &key.columns[..]) {
+        ([place], [column]) => Some((*place, ColumnRef { segment: key.table.segment, column: *column })),
+        _ => None,
+    };
+    Ok(declared_keys(index, query)?.into_iter().filter_map(pair).collect())
 }
 
 /// The database that `query` is a table of: all tables of it have its path in theirs.
@@ -55,28 +79,13 @@ pub(super) fn declared_places(
     Ok(index.gather("columns of declared keys", own, |_| true)?.into_iter().flatten().collect())
 }
 
-/// The columns of `from` that are declared to be keys of `to`, and those keys.
-fn referring<'a>(from: &'a TableEntry, to: &'a TableEntry) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let keys = from.foreign_keys.iter().filter(|key| key.to_path == to.path);
-    keys.filter_map(|key| match (key.columns.as_slice(), key.to_columns.as_slice()) {
-        ([column], [to_column]) => Some((column.as_str(), to_column.as_str())),
-        _ => None,
-    })
+/// The keys of `from` that refer to `to`.
+fn referring<'a>(from: &'a TableEntry, to: &'a TableEntry) -> impl Iterator<Item = &'a ForeignKey> {
+    from.foreign_keys.iter().filter(|key| key.to_path == to.path && key.columns.len() == key.to_columns.len())
 }
 
-fn add(
-    pairs: &mut Vec<(usize, ColumnRef)>,
-    index: &LakeIndex,
-    query: &TableEntry,
-    (own, table, entry, other): (&str, TableRef, &TableEntry, &str),
-) -> Result<()> {
-    // SQL's names of columns are the same in upper and lower case.
-    let place = |entry: &TableEntry, name: &str| {
-        entry.profile.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
-    };
-    if let (Some(own), Some(other)) = (place(query, own), place(entry, other)) {
-        let columns = index.segment(table.segment)?.catalog.columns(table.table)?;
-        pairs.push((own, ColumnRef { segment: table.segment, column: columns.start + other as u32 }));
-    }
-    Ok(())
+/// The places of the columns of these names, which are the same in upper and lower case in SQL; `None` where one is not there.
+fn places(entry: &TableEntry, names: &[String]) -> Option<Vec<usize>> {
+    let place = |name: &String| entry.profile.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    names.iter().map(place).collect()
 }
