@@ -34,8 +34,10 @@ impl Agent<'_> {
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
         let surely = turn.acts.first().copied().filter(|act| turn.is_surely(*act));
-        let meant = Meant::by(text, listed.len());
-        let surely = if reading.over.is_none() && compares(text, &meant) { Some(Act::Compare) } else { surely };
+        let mut meant = Meant::by(text, listed.len());
+        let is_compared = reading.over.is_none() && !listed.is_empty() && compares(text, &meant);
+        meant.several |= is_compared;
+        let surely = if is_compared { Some(Act::Compare) } else { surely };
         if reading.working.is_none()
             && operation_asked(text, turn, &reading.signals.operation).is_some()
             && let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)?

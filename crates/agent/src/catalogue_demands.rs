@@ -8,7 +8,7 @@ use super::publication::{says_publication, told_apart};
 use super::subjects::hold_to_named;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
-use lakeward_core::error::Result;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
 use lakeward_core::text::lower_words;
@@ -49,6 +49,9 @@ impl Agent<'_> {
     ) -> Result<Revised> {
         let (turn, vocabulary) = (session.next_turn(), self.words.of(self.index)?);
         let this_year = self.words.present_year(self.index);
+        if over_demands && let Some(named) = self.demands_named(session, text)? {
+            return Ok(named);
+        }
         let undone = over_demands && reading.has(Act::Undo);
         let before = if undone { session.demands_before(reading.steps()) } else { session.demands.clone() };
         let named = match vocabulary {
@@ -122,6 +125,39 @@ impl Agent<'_> {
         demands.push(wanted);
         self.ground(&mut demands, session)?;
         Ok(Revised { demands, gone, not_found: Vec::new() })
+    }
+
+    /// The same where `text` is no more than a field of the catalogue and one of its values, as they are listed: `licence: CC BY 4.0`.
+    fn demands_named(&self, session: &Session, text: &str) -> Result<Option<Revised>> {
+        const LONGEST: usize = 4;
+        let Some((name, value)) = text.split_once(':') else { return Ok(None) };
+        let (role, value) = (Role::of_field(name.trim()), value.trim());
+        let is_field = self.words.of(self.index)?.is_some_and(|vocabulary| vocabulary.has(&role));
+        match is_field.then(|| self.demands_with(session, &role, value)) {
+            None => Ok(None),
+            // No record has that value. A subject may be meant in other words.
+            Some(Err(Error::Usage(_))) => {
+                let is_value = role != Role::Subject && value.split_whitespace().count() <= LONGEST;
+                let wanted = Demand { hard: true, ..Demand::said(role, value, session.next_turn()) };
+                let demands = session.demands.iter().cloned().chain([wanted]).collect();
+                Ok(is_value.then(|| Revised { demands, gone: Vec::new(), not_found: Vec::new() }))
+            }
+            Some(found) => found.map(Some),
+        }
+    }
+
+    /// What no record has of what this turn states in a field of the catalogue, each with the nearest value.
+    pub(super) fn unknown_values(&self, demands: &[Demand], session: &Session) -> Result<Vec<String>> {
+        let Some(vocabulary) = self.words.of(self.index)? else { return Ok(Vec::new()) };
+        let turn = session.next_turn();
+        let is_unknown = |demand: &&Demand| {
+            demand.turn == turn && demand.hard && demand.value == Demanded::Said && vocabulary.has(&demand.role)
+        };
+        let told = |demand: &Demand| match self.words.demand(self.index, demand.role.name(), &demand.said, turn) {
+            Err(Error::Usage(reason)) => Ok(Some(reason)),
+            other => other.map(|_| None),
+        };
+        demands.iter().filter(is_unknown).filter_map(|demand| told(demand).transpose()).collect()
     }
 
     /// The demands of this turn in the values that the catalogue has, and all that mean the same. One that was set by a command is as it was set.

@@ -216,6 +216,7 @@ impl Agent<'_> {
                     .map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")),
             );
             notes.extend(merged_values(&after.demands, session));
+            notes.extend(self.unknown_values(&after.demands, session)?);
             (signals.demands, signals.gone) = (after.demands, after.gone);
             let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));

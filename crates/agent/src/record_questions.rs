@@ -20,7 +20,10 @@ const NAMES: [(Field, &[&str]); 24] = [
     (Field::Period, &["period"]),
     (Field::Places, &["place", "places", "region", "regions", "country", "countries"]),
     (Field::Published, &["publication"]),
-    (Field::Updated, &["updated", "update", "updates", "modified", "refreshed"]),
+    (
+        Field::Updated,
+        &["updated", "update", "updates", "modified", "refreshed", "newer", "newest", "older", "oldest", "recent"],
+    ),
     (Field::Version, &["version", "edition"]),
     (Field::Size, &["size", "sizes", "megabytes", "gigabytes"]),
     (Field::Files, &["file", "files"]),
@@ -154,6 +157,10 @@ impl Meant {
             let first = matches!(words[place].as_str(), "first" | "top" | "all");
             let count = number(place + 1).filter(|(_, ordinal)| !ordinal).map(|(count, _)| count);
             match (words[place].as_str(), number(place), count) {
+                ("the", _, Some(count)) if count > 1 && stands_alone(place + 2) => {
+                    meant.places.extend(0..count);
+                    place += 1;
+                }
                 (_, _, Some(count)) if first => {
                     meant.places.extend(0..count);
                     place += 1;
@@ -242,11 +249,20 @@ pub(super) fn asks_for_a_field(text: &str, turn: &TurnReading, meant: &Meant) ->
     is_question(text) && (surely || asked(text).of_any() >= ASKED)
 }
 
-/// Whether a turn compares answers by its first word.
+/// Whether a turn compares answers in a closed form: `compare the two`, `which is newer?`, `which has more files?`.
 pub(super) fn compares(text: &str, meant: &Meant) -> bool {
-    let first = lower_words(text).next();
-    first.is_some_and(|first| matches!(first.as_str(), "compare" | "contrast"))
-        && (meant.several || meant.places.len() > 1)
+    const LONGEST: usize = 6;
+    let words: Vec<String> = lower_words(text).take(LONGEST + 1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_degree = |word: &str| matches!(word, "more" | "most" | "fewer" | "less");
+    match words[..] {
+        ["compare" | "contrast", ..] => meant.several || meant.places.len() > 1,
+        ["which", "has" | "have" | "covers", degree, ..] => words.len() <= LONGEST && is_degree(degree),
+        ["which", "is" | "are", "the", degree, ..] | ["which", "is" | "are", degree, ..] => {
+            words.len() <= LONGEST && (is_degree(degree) || degree.ends_with("er") || degree.ends_with("est"))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -263,6 +279,10 @@ mod tests {
         assert_eq!(places("the licence of number 2 and of the 3rd"), [1, 2]);
         assert_eq!(places("prices in the first quarter of the second year"), Vec::<usize>::new());
         assert_eq!(places("the ninth"), Vec::<usize>::new());
+        assert_eq!((places("compare the two"), places("the two towns")), (vec![0, 1], vec![]));
+        let compared = |text: &str| compares(text, &Meant::by(text, 4));
+        assert!(compared("compare the two") && compared("which is newer?") && compared("which has more files?"));
+        assert!(!compared("compare towns by rent") && !compared("which has water levels?"));
         assert_eq!(places("sort #3 by year"), [2]);
         assert!(Meant::by("sort #3 by year", 4).numbered && !Meant::by("the first three", 4).numbered);
         assert!(Meant::by("which of these is open?", 3).several && Meant::by("who made it?", 3).one);

@@ -1,6 +1,8 @@
 //! Questions about a record in free words, answered from its fields with the field named, or that it does not say.
 
 use super::{indexed, say, write_forms};
+use lakeward_agent::recommend::RecordFact;
+use lakeward_agent::session::Session;
 use lakeward_core::request::OperationKind;
 use lakeward_core::role::Role;
 
@@ -265,6 +267,48 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     assert!(!chosen.tables.is_empty() && session.accepted.is_empty(), "{:?}", chosen.notes);
     let demand = session.demands.iter().find(|demand| demand.role == *role).expect("the demand");
     assert!(demand.filters && demand.to_string() == *value, "{demand}");
+}
+
+#[test]
+fn access_comparisons_and_fields_with_their_values_are_understood() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = |number: u32, title: &str, dates: serde_json::Value, rights: &[&str]| {
+        let rights: Vec<_> = rights.iter().map(|rights| serde_json::json!({"rights": rights})).collect();
+        serde_json::json!({"id": format!("10.1234/s.{number}"), "attributes": {
+            "doi": format!("10.1234/s.{number}"), "titles": [{"title": title}], "publisher": "Arctic Archive",
+            "dates": dates, "rightsList": rights, "descriptions": [{"description": title, "descriptionType": "Abstract"}]}})
+    };
+    let date = |date: &str, kind: &str| serde_json::json!({"date": date, "dateType": kind});
+    let embargoed = serde_json::json!([date("2023-05-02", "Issued"), date("2027-01-01", "Available")]);
+    let open = serde_json::json!([date("2019-02-11", "Issued")]);
+    let records = [
+        record(1, "Salmon telemetry in the Tana", embargoed, &["info:eu-repo/semantics/embargoedAccess", "CC BY 4.0"]),
+        record(2, "Salmon scales of the Teno", open, &["CC0 1.0"]),
+    ];
+    let document = serde_json::json!({ "data": records }).to_string();
+    std::fs::write(folder.path().join("records.json"), document).expect("a file");
+    let (lakeward, _) = indexed(folder.path());
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "salmon");
+    let facts = |session: &mut Session, text: &str| say(&lakeward, session, text).facts;
+    let access = facts(&mut session, "is the telemetry one under embargo?");
+    assert_eq!((access.len(), access[0].about.as_str()), (1, "access"), "{access:?}");
+    let of = |id: &str, facts: &[RecordFact]| {
+        facts.iter().find(|fact| fact.record == id).and_then(|fact| fact.value.clone()).unwrap_or_default()
+    };
+    let both = facts(&mut session, "which is newer?");
+    assert_eq!((of("10.1234/s.1", &both), of("10.1234/s.2", &both)), ("2023-05-02".into(), "2019-02-11".into()));
+    let both = facts(&mut session, "compare the two");
+    let access: Vec<RecordFact> = both.into_iter().filter(|fact| fact.about == "access").collect();
+    assert_eq!(of("10.1234/s.1", &access), "embargoed; available from 2027-01-01");
+    // A field and a value, as they are listed, are no words to search for.
+    let mut session = lakeward.new_session();
+    let answer = say(&lakeward, &mut session, "licence: CC BY 4.0");
+    assert_eq!(answer.tables[0].table, "10.1234/s.1");
+    let wanted: Vec<(Role, String)> = session.demands.iter().map(|one| (one.role.clone(), one.to_string())).collect();
+    assert_eq!(wanted, [(Role::Licence, "CC BY 4.0".to_string())]);
+    let answer = say(&lakeward, &mut session, "licence: MIT");
+    assert!(answer.notes.iter().any(|note| note.starts_with("no record has `MIT` as licence")), "{:?}", answer.notes);
 }
 
 #[test]
