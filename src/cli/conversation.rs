@@ -85,8 +85,8 @@ impl LakewardAnalyst {
         Ok(self.context.insert(context))
     }
 
-    /// Carries `plan` out; whether a warning came with it.
-    fn carry_out(&mut self, plan: &Plan) -> Result<bool> {
+    /// Carries `plan` out; the warnings that came with it.
+    fn carry_out(&mut self, plan: &Plan) -> Result<Vec<String>> {
         let (store, mut session) = (self.lakeward.sessions(), self.session.clone());
         let limits = execution::limits(&session);
         let context = self.context()?;
@@ -95,7 +95,8 @@ impl LakewardAnalyst {
         self.session = session;
         self.save()?;
         let of_steps = 1..=preview.steps.len();
-        Ok(!outcome.notes.is_empty() || preview.warnings.iter().any(|warning| of_steps.contains(&warning.step)))
+        let of_plan = preview.warnings.into_iter().filter(|warning| of_steps.contains(&warning.step));
+        Ok(outcome.notes.iter().map(ToString::to_string).chain(of_plan.map(|warning| warning.text)).collect())
     }
 
     /// The working table as a file.
@@ -113,15 +114,21 @@ impl LakewardAnalyst {
             let said = said(&answer);
             let moved = self.session.working() != before;
             let table = if moved { self.exported()? } else { None };
-            return Ok(TurnResult { asked: table.is_none() && said.contains('?'), table, warned: false, said });
+            return Ok(TurnResult {
+                asked: table.is_none() && said.contains('?'),
+                table,
+                said,
+                ..TurnResult::default()
+            });
         };
         let said = format!("{}: {}", first.kind.name(), first.reason);
         if first.kind == OperationKind::Clarify {
             return Ok(TurnResult { asked: true, said, ..TurnResult::default() });
         }
-        let in_doubt = first.preconditions.iter().any(|precondition| !precondition.met);
-        let warned = self.carry_out(answer.plan(1)?)?;
-        Ok(TurnResult { table: self.exported()?, asked: false, warned: in_doubt || warned, said })
+        let doubts = first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone());
+        let warnings = doubts.chain(self.carry_out(answer.plan(1)?)?).collect();
+        let likelihood = Some(first.score);
+        Ok(TurnResult { table: self.exported()?, asked: false, warnings, likelihood, said })
     }
 }
 

@@ -140,7 +140,7 @@ pub fn outcomes(report: &OutcomeReport, each: bool) {
             TurnClass::Asked => "asked",
             TurnClass::Nothing => "nothing",
         };
-        let warned = if turn.warned && turn.class == TurnClass::Right { ", warned" } else { "" };
+        let warned = if !turn.warnings.is_empty() && turn.class == TurnClass::Right { ", warned" } else { "" };
         let name = format!("{}-{} {}: {class}{warned}", turn.conversation, turn.turn, turn.kind);
         out(&format!("{}; {}", shown(&name, 100), shown(&turn.said, 200)));
     }

@@ -54,8 +54,10 @@ pub struct TurnResult {
     pub table: Option<PathBuf>,
     /// Whether a question was asked back instead.
     pub asked: bool,
-    /// Whether it was said that the table may not be what was meant.
-    pub warned: bool,
+    /// Why the table may not be what was meant, as it was said.
+    pub warnings: Vec<String>,
+    /// How likely it is what was meant, as it was said, 0..=1.
+    pub likelihood: Option<f64>,
     /// What was said of what was done.
     pub said: String,
 }
@@ -181,7 +183,8 @@ pub fn score<A: Analyst>(
                 finds: !turn.finds.is_empty(),
                 after_right,
                 class,
-                warned: result.warned,
+                warnings: result.warnings,
+                likelihood: result.likelihood,
                 said: result.said,
             });
             after_right &= class == TurnClass::Right;
@@ -210,7 +213,7 @@ fn classified(folder: &Path, task: &Task, (number, turn): (usize, &Turn), result
             return Ok(TurnClass::Right);
         }
     }
-    Ok(if result.warned { TurnClass::Warned } else { TurnClass::Silent })
+    Ok(if !result.warnings.is_empty() { TurnClass::Warned } else { TurnClass::Silent })
 }
 
 impl Turn {

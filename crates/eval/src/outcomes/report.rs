@@ -26,7 +26,7 @@ pub struct OutcomeReport {
 }
 
 /// What a turn came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnOutcome {
     /// The conversation.
     pub conversation: String,
@@ -46,8 +46,10 @@ pub struct TurnOutcome {
     pub after_right: bool,
     /// What it came to.
     pub class: TurnClass,
-    /// Whether it was said that the table may not be what was meant.
-    pub warned: bool,
+    /// Why the table may not be what was meant, as it was said.
+    pub warnings: Vec<String>,
+    /// How likely it is what was meant, as it was said, 0..=1.
+    pub likelihood: Option<f64>,
     /// What was said of what was done.
     pub said: String,
 }
@@ -158,7 +160,7 @@ impl OutcomeScores {
             warned: of(TurnClass::Warned)?,
             asked: of(TurnClass::Asked)?,
             nothing: of(TurnClass::Nothing)?,
-            right_warned: share(&|turn| turn.warned, &is_right),
+            right_warned: share(&|turn| !turn.warnings.is_empty(), &is_right),
             wholly_right: Share::of(&wholly, seed)?,
         })
     }

@@ -194,7 +194,7 @@ fn every_turn_has_its_class() {
     let has = |text: &str, warned: bool| {
         let path = tables.path().join(format!("{}.csv", text.replace('\n', "-")));
         fs::write(&path, text).unwrap();
-        TurnResult { table: Some(path), warned, ..TurnResult::default() }
+        TurnResult { table: Some(path), warnings: vec!["a doubt".into(); usize::from(warned)], ..TurnResult::default() }
     };
     let asks = TurnResult { asked: true, ..TurnResult::default() };
     let first = |result: TurnResult| classes(vec![("one", result)]).0[0];

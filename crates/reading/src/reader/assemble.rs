@@ -238,8 +238,6 @@ impl<'a> Assembler<'a> {
     /// that is no remark but a doubt: of 70 such spans of two writers below this confidence 47 % were wrong, of 17 above it 12 %.
     fn guesses(&mut self) {
         const SURE: f32 = 0.9;
-        /// A shorter value is a code, which other words stand for.
-        const CODE: usize = 3;
         for (place, span) in self.reading.spans.iter().enumerate() {
             let Some(column) = span.column() else { continue };
             let known = &self.schema.columns[column];
@@ -273,7 +271,7 @@ impl<'a> Assembler<'a> {
                 if (!is_other || is_part) && meaning.is_none() {
                     continue;
                 }
-                (value, span.confidence < 1.0 && said.chars().count() > CODE)
+                (value, span.confidence < 1.0 && !may_abbreviate(said, &span.words))
             } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
                 (&known.name, span.role == Role::Column || span.confidence < SURE)
             } else if span.role == Role::Order && known.used.is_empty() && !known.is_named(&span.words) {
@@ -342,4 +340,30 @@ impl<'a> Assembler<'a> {
 /// Whether a function computes a figure for groups or rows of its own.
 pub(super) fn is_measure(function: Function) -> bool {
     function.place() <= Function::Last.place()
+}
+
+/// Whether a value is a code whose letters are in `words` in their order: `EWR` for Newark; a single one begins a word: `R` for republicans.
+fn may_abbreviate(value: &str, words: &str) -> bool {
+    const CODE: usize = 3;
+    let code: Vec<char> = value.chars().flat_map(char::to_lowercase).collect();
+    let words = words.to_lowercase();
+    match code[..] {
+        [] => false,
+        [only] => words.split_whitespace().any(|word| word.starts_with(only)),
+        _ => {
+            let mut letters = words.chars();
+            code.len() <= CODE && code.iter().all(|letter| letters.any(|other| other == *letter))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_abbreviate;
+
+    #[test]
+    fn codes_are_short_for_words_that_have_their_letters() {
+        assert!(may_abbreviate("EWR", "Newark") && may_abbreviate("R", "the republicans"));
+        assert!(!may_abbreviate("A", "sewage") && !may_abbreviate("XY", "Newark") && !may_abbreviate("News", "Newark"));
+    }
 }
