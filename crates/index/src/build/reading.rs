@@ -21,6 +21,7 @@ use lakeward_lake::reader::ReadOptions;
 use lakeward_lake::source::{self, LakeFile, LakeListing};
 use lakeward_lake::storage;
 use lakeward_models::embed::Embedder;
+use rayon::prelude::*;
 
 /// That there is no `what` of this name, with the nearest of `names`.
 pub(super) fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
@@ -68,10 +69,15 @@ pub(super) fn read_records(
     let real_lake = storage::canonical(lake).map_err(|source| Error::io("list", lake, source))?;
     let mut records = Records::default();
     let mut of_tables: HashMap<String, PathBuf> = HashMap::new();
-    for path in paths {
-        let real = storage::canonical(&path).map_err(|source| Error::io("read", &path, source))?;
+    let read = |path: &PathBuf| {
+        let real = storage::canonical(path).map_err(|source| Error::io("read", path, source))?;
         let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
-        let read = match Records::read(&real, &name) {
+        let read = Records::read(&real, &name);
+        Ok((real, name, read))
+    };
+    let reads = paths.par_iter().map(read).collect::<Result<Vec<(PathBuf, String, Result<Records>)>>>()?;
+    for (path, (real, name, read)) in paths.into_iter().zip(reads) {
+        let read = match read {
             // Nobody has said that it holds records.
             Err(Error::Unreadable { reason, .. }) if named.is_none() && !before.contains(&name) => {
                 listing.add_unreadable(&path, reason);

@@ -174,7 +174,9 @@ fn is_xml_dump(path: &Path) -> bool {
 /// What the first lines are.
 fn kind_of_lines(file: &LakeFile) -> Kind {
     let name = file.relative.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let stem = name.split('.').next().unwrap_or_default();
+    // A large one comes in numbered parts: `records-003.jsonl`.
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '_');
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(is_number);
     let is_usual = NAMES.contains(&stem);
     let Ok(input) = reader::open_unpacked(&file.path) else { return Kind::Table };
     let mut input = BufReader::new(input.take(PEEKED_BYTES));

@@ -63,6 +63,8 @@ const OAI: &str = "<OAI-PMH><ListRecords><record><header><identifier>oai:a:1</id
 fn files_of_records_are_told_whatever_lies_beside_them() {
     let records = |files: &[(&str, &str)]| of_lake(files).0;
     assert_eq!(records(&[("corpus.jsonl", OWN_LINE), ("search.json", CKAN)]), ["corpus.jsonl", "search.json"]);
+    let parts = ["records-00.jsonl", "records-01.jsonl"];
+    assert_eq!(records(&parts.map(|name| (name, OWN_LINE))), parts);
     let table = ("notes.csv", "a,b\n1,2\n");
     let rows = ("rows.json", r#"[{"id": 1, "title": "x"}]"#);
     let answer = ("answer.json", r#"{"success": true, "result": [{"year": 2020, "rain": 5}]}"#);

@@ -119,12 +119,18 @@ fn with_facets(
         None => (document.answers.to_vec(), String::new()),
     };
     let index = lake.index();
+    let known = index.facets()?;
     let facets = |answer: &SearchAnswer| {
         let dataset = index.dataset(index.find(&answer.table)?)?;
         let nothing = Default::default();
         let (pairs, _) = dataset.metadata().unwrap_or(&nothing).fields(dataset.path());
-        let mut facets: Vec<(Role, String)> =
-            pairs.into_iter().map(|(field, value)| (Role::of_field(field), value.to_string())).collect();
+        let facet = |(field, value): (&str, &str)| {
+            let role = Role::of_field(field);
+            // Values that mean the same are one.
+            let value = known.alike(&role, value).into_iter().min().unwrap_or(value).to_string();
+            (role, value)
+        };
+        let mut facets: Vec<(Role, String)> = pairs.into_iter().map(facet).collect();
         facets.sort();
         facets.dedup();
         Ok((answer.clone(), facets))
@@ -144,7 +150,7 @@ fn facet(text: &str) -> Option<(Role, String)> {
     Some((Role::from(role.to_string()), value.to_string()))
 }
 
-/// The values that part of the answers have, by role, with how many of those that all chosen ones leave.
+/// The values that part of the answers have, by role, those first that divide them best, with how many of those that all chosen ones leave.
 fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
     let mut counts: BTreeMap<&Role, BTreeMap<&str, usize>> = BTreeMap::new();
     for (_, facets) in found.iter().filter(|it| has_all(it, chosen)) {
@@ -154,20 +160,24 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
     let is_chosen = |role: &Role, value: &str| chosen.iter().any(|(a, b)| a == role && b == value);
     let mut shown = Vec::new();
     for (role, values) in counts {
+        // How much they tell of which answer it is.
+        let told = |count: usize| -(count as f64 / left as f64) * (count as f64 / left as f64).log2();
+        let information: f64 = values.values().filter(|count| **count > 1).map(|count| told(*count)).sum();
         let mut values: Vec<(&str, usize)> =
             values.into_iter().filter(|(value, count)| *count < left || is_chosen(role, value)).collect();
         values.sort_by(|a, b| is_chosen(role, b.0).cmp(&is_chosen(role, a.0)).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));
         values.truncate(VALUES);
         if !values.is_empty() {
-            shown.push((role, values));
+            shown.push((values.iter().any(|value| is_chosen(role, value.0)), information, role, values));
         }
     }
+    shown.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
     html! {
         @if !shown.is_empty() {
             details.facets open[!chosen.is_empty()] {
                 summary { (say("Narrow down")) }
                 div.row {
-                    @for (number, (role, values)) in shown.iter().take(ROLES).enumerate() {
+                    @for (number, (_, _, role, values)) in shown.iter().take(ROLES).enumerate() {
                         fieldset {
                             legend { (text(&name(&role.to_string()))) }
                             @for (place, (value, count)) in values.iter().enumerate() {
