@@ -415,7 +415,9 @@ fn have_values_in_common(index: &LakeIndex, small: &Member, large: &Member) -> R
 
 /// The outcome of `compare`, which is kept by the contents of both files.
 fn kept((small, large): (&Member, &Member), most_rows: u64, compare: impl FnOnce() -> Option<f64>) -> Option<f64> {
-    static OUTCOMES: LazyLock<Mutex<HashMap<([String; 2], u64), Option<f64>>>> = LazyLock::new(Mutex::default);
+    /// Shares by the contents of both and the rows that were compared.
+    type Outcomes = HashMap<([String; 2], u64), Option<f64>>;
+    static OUTCOMES: LazyLock<Mutex<Outcomes>> = LazyLock::new(Mutex::default);
     let key = ([small, large].map(|member| member.entry.content.to_string()), most_rows);
     // A thread that panicked while holding the lock left the map in a valid state.
     let outcomes = || OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
