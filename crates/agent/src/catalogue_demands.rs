@@ -132,7 +132,9 @@ impl Agent<'_> {
         const LONGEST: usize = 4;
         let Some((name, value)) = text.split_once(':') else { return Ok(None) };
         let (role, value) = (Role::of_field(name.trim()), value.trim());
-        let is_field = self.words.of(self.index)?.is_some_and(|vocabulary| vocabulary.has(&role));
+        // "Area harvested: wheat" is about what it says.
+        let is_field = name.split_whitespace().count() == 1;
+        let is_field = is_field && self.words.of(self.index)?.is_some_and(|vocabulary| vocabulary.has(&role));
         match is_field.then(|| self.demands_with(session, &role, value)) {
             None => Ok(None),
             // No record has that value. A subject may be meant in other words.

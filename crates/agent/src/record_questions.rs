@@ -155,7 +155,8 @@ impl Meant {
         let mut place = 0;
         while place < words.len() {
             let first = matches!(words[place].as_str(), "first" | "top" | "all");
-            let count = number(place + 1).filter(|(_, ordinal)| !ordinal).map(|(count, _)| count);
+            let is_count = |ordinal: bool| !is_ordinal(word(place + 1).unwrap_or_default(), ordinal);
+            let count = number(place + 1).filter(|(_, ordinal)| is_count(*ordinal)).map(|(count, _)| count);
             match (words[place].as_str(), number(place), count) {
                 ("the", _, Some(count)) if count > 1 && stands_alone(place + 2) => {
                     meant.places.extend(0..count);
@@ -259,7 +260,9 @@ pub(super) fn compares(text: &str, meant: &Meant) -> bool {
         ["compare" | "contrast", ..] => meant.several || meant.places.len() > 1,
         ["which", "has" | "have" | "covers", degree, ..] => words.len() <= LONGEST && is_degree(degree),
         ["which", "is" | "are", "the", degree, ..] | ["which", "is" | "are", degree, ..] => {
-            words.len() <= LONGEST && (is_degree(degree) || degree.ends_with("er") || degree.ends_with("est"))
+            let compares = !is_function_word(degree) && !OTHERS.contains(&degree) && degree != "under";
+            let is_compared = compares && (degree.ends_with("er") || degree.ends_with("est"));
+            words.len() <= LONGEST && (is_degree(degree) || is_compared)
         }
         _ => false,
     }
@@ -283,6 +286,7 @@ mod tests {
         let compared = |text: &str| compares(text, &Meant::by(text, 4));
         assert!(compared("compare the two") && compared("which is newer?") && compared("which has more files?"));
         assert!(!compared("compare towns by rent") && !compared("which has water levels?"));
+        assert!(!compared("which are other ones?") && !compared("which is under CC0?"));
         assert_eq!(places("sort #3 by year"), [2]);
         assert!(Meant::by("sort #3 by year", 4).numbered && !Meant::by("the first three", 4).numbered);
         assert!(Meant::by("which of these is open?", 3).several && Meant::by("who made it?", 3).one);
