@@ -1111,6 +1111,9 @@ class BuildStats:
     """Files of the lake without a readable table."""
     problems: tuple[tuple[str, str], ...]
     """Unusable metadata files and folders: (path, reason)."""
+    unreadable: int
+    """How many of them hide data: folders that cannot be listed, tables whose log and catalogues that cannot be read.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
