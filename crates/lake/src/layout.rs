@@ -259,7 +259,7 @@ impl Found {
         const LEVELS: [&str; 4] = ["year", "month", "day", "hour"];
         const DAYS: usize = 3;
         let mut folders: BTreeMap<PathBuf, (usize, bool)> = BTreeMap::new();
-        let (mut families, mut are_days): (HashSet<String>, bool) = (HashSet::new(), true);
+        let (mut families, mut are_streamed): (HashSet<String>, bool) = (HashSet::new(), true);
         for FoundFile { path, values, .. } in &mut self.files {
             let folder = path.parent()?;
             let inside = folders.entry(folder.to_path_buf()).or_insert((0, true));
@@ -269,15 +269,25 @@ impl Found {
             if names.len() > LEVELS.len() || names.iter().any(|name| name.parse::<u16>().is_err()) {
                 return None;
             }
-            are_days &= names.len() >= DAYS;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            are_streamed &= names.len() >= DAYS && has_random_identifier(&name);
             *values = LEVELS.map(str::to_string).into_iter().zip(names).collect();
-            families.extend(path.file_name().map(|name| unnumbered(&name.to_string_lossy())));
+            families.insert(unnumbered(&name));
         }
-        // What comes in streams is written to folders of days and hours, many files a folder, whose names differ by times and random numbers.
-        let is_stream = are_days && families.len() == 1;
+        // What comes in streams is written to folders of days and hours, many files a folder, with random identifiers in their names. Other
+        // numbers may say what a file is of: `sensor_12.csv`.
+        let is_stream = are_streamed && families.len() == 1;
         let is_one = is_stream || folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
         if is_one { self.set(base, "folders of years and months".into()) } else { None }
     }
+}
+
+/// Whether a name has a word of eight or more hexadecimal digits, letters and numbers among them.
+fn has_random_identifier(name: &str) -> bool {
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        let is_hex = word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit());
+        is_hex && word.contains(|c: char| c.is_ascii_digit()) && word.contains(|c: char| c.is_alphabetic())
+    })
 }
 
 /// A name without its numbers, times and random identifiers: `clicks-#.gz` of `clicks-2024-05-01-7f3a21bc.gz`.

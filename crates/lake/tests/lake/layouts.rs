@@ -66,6 +66,8 @@ fn files_are_one_table_where_their_layout_says_so_and_only_there() {
             ("two/2020/01/b.csv", towns),
             ("daily/2020/01/02/orders_0102.csv", towns),
             ("daily/2020/01/02/customers_0102.csv", towns),
+            ("sensors/2020/01/02/sensor_12.csv", towns),
+            ("sensors/2020/01/02/sensor_13.csv", towns),
             // A stream's files, many an hour.
             ("clicks/2020/01/02/03/clicks-1-2020-01-02-03-00-05-7f3a21bc-aced-4d11-9c2e-0a1b2c3d4e5f.csv", towns),
             ("clicks/2020/01/02/03/clicks-1-2020-01-02-03-05-05-7f3a21be-aced-4d11-9c2e-0a1b2c3d4e5f.csv", towns),
@@ -93,6 +95,8 @@ fn files_are_one_table_where_their_layout_says_so_and_only_there() {
         "two/2020/01/b",
         "daily/2020/01/02/orders_0102",
         "daily/2020/01/02/customers_0102",
+        "sensors/2020/01/02/sensor_12",
+        "sensors/2020/01/02/sensor_13",
     ];
     let mut expected = vec!["clicks", "dates", "hive", "hive/notes", "mixed/part-[0-9]*", "mixed/part-time", "spark"];
     expected.extend(separate);
