@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Agent;
 use super::alternatives::{either, joined, parted, taken_back_by_name};
 use super::publication::{says_publication, told_apart};
+use super::reading::Reading;
 use super::subjects::hold_to_named;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
@@ -12,9 +13,12 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
 use lakeward_core::text::lower_words;
+use lakeward_index::LakeIndex;
+use lakeward_models::embed::Embedder;
 use lakeward_reading::catalogue::Vocabulary;
 use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
+use lakeward_search::weights::RankingWeights;
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
 
 /// Records asked of a search: more than are shown, for operations and for the turns that follow.
@@ -32,6 +36,20 @@ pub(super) struct RecordsFound {
     /// that violates less.
     ranks: HashMap<String, (usize, f64)>,
     key: String,
+}
+
+/// What records are looked for by.
+pub(super) struct RecordRequest<'r> {
+    texts: Vec<(String, f64)>,
+    /// The turns that say what is wanted, and what else was said.
+    said: Vec<String>,
+    earlier: Vec<String>,
+    demands: &'r [Demand],
+    exclude: Vec<String>,
+    /// Identifies the search and the state of the index.
+    key: String,
+    /// The same search in an earlier turn.
+    known: Option<&'r Retrieval>,
 }
 
 impl Agent<'_> {
@@ -198,49 +216,74 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where
-    /// nothing is wanted. `said` are the turns that say it, `earlier` what else was said, `others` texts that are searched for besides.
-    pub(super) fn records(
+    /// What records are looked for by; nothing where the lake has only tables and nothing is demanded of them, and where nothing is wanted.
+    /// `others` are texts that are searched for besides.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub(super) fn record_request<'r>(
         &self,
-        session: &Session,
-        (demands, hidden): (&[Demand], &[String]),
-        (said, earlier): (&[String], &[String]),
+        session: &'r Session,
+        reading: &'r Reading<'_>,
         others: &[(String, f64)],
-    ) -> Result<Option<RecordsFound>> {
+    ) -> Result<Option<RecordRequest<'r>>> {
+        let (demands, hidden) = (&reading.signals.demands, &reading.hidden);
         let states = demands.iter().any(|demand| demand.hard && demand.role != Role::Period);
         if demands.is_empty() || !(states || self.index.has_records()?) {
             return Ok(None);
+        }
+        let (mut said, mut earlier) = session.said_of_demands(&reading.signals, &reading.request.text);
+        for choice in &session.rejected {
+            let Some(table) = self.index.get(&choice.table)? else { continue };
+            let title = self.index.dataset(table)?.title();
+            said.iter_mut().chain(&mut earlier).for_each(|text| leave_out(text, &title));
         }
         let mut texts: Vec<(String, f64)> = vec![(words(demands), 1.0)];
         let most = self.ranking.turn.further_record_texts;
         texts.extend(others.iter().map(|(text, weight)| (text.clone(), weight.min(most))));
         texts.retain(|(text, _)| !text.trim().is_empty());
         let exclude: Vec<String> = session.rejected.iter().map(|choice| &choice.table).chain(hidden).cloned().collect();
-        let query = RecordQuery {
-            texts: &texts,
-            said,
-            earlier,
-            demands,
-            k: DEPTH,
-            exclude: &exclude,
-            among: None,
-            route: Route::Auto,
-            weights: &self.ranking,
-        };
-        let key = self.key_of(&query);
+        let asked = (&texts, demands, &exclude, &self.index.manifest().checksum);
+        let bytes = serde_json::to_vec(&asked).unwrap_or_default();
+        let key = blake3::hash(&bytes).to_hex()[..32].to_string();
         // Asked before, as when a turn speaks of what to do with what was found: its records need not be found again.
         let known = session.retrieved(&key).filter(|known| known.records.len() >= REUSED.min(known.found));
-        let query = RecordQuery { among: known.map(|known| known.records.as_slice()), ..query };
-        let mut answers = record_search::search(self.index, self.embedder, &query)?;
-        answers.matching = known.map_or(answers.matching, |known| known.met);
-        Ok(Some(RecordsFound::of(answers, key)))
+        Ok(Some(RecordRequest { texts, said, earlier, demands, exclude, key, known }))
     }
+}
 
-    /// Identifies a search and the state of the index.
-    fn key_of(&self, query: &RecordQuery<'_>) -> String {
-        let asked = (query.texts, query.demands, query.exclude, &self.index.manifest().checksum);
-        let bytes = serde_json::to_vec(&asked).unwrap_or_default();
-        blake3::hash(&bytes).to_hex()[..32].to_string()
+impl RecordRequest<'_> {
+    /// The records that meet it, best first.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub(super) fn find(
+        self,
+        index: &LakeIndex,
+        embedder: &dyn Embedder,
+        weights: &RankingWeights,
+    ) -> Result<RecordsFound> {
+        let query = RecordQuery {
+            texts: &self.texts,
+            said: &self.said,
+            earlier: &self.earlier,
+            demands: self.demands,
+            k: DEPTH,
+            exclude: &self.exclude,
+            among: self.known.map(|known| known.records.as_slice()),
+            route: Route::Auto,
+            weights,
+        };
+        let mut answers = record_search::search(index, embedder, &query)?;
+        answers.matching = self.known.map_or(answers.matching, |known| known.met);
+        Ok(RecordsFound::of(answers, self.key))
+    }
+}
+
+/// Takes a title out of a text that says it: what was turned down by its title is not looked for by the title's words.
+fn leave_out(text: &mut String, title: &str) {
+    if let Some(at) = text.to_ascii_lowercase().find(&title.to_ascii_lowercase()).filter(|_| !title.is_empty()) {
+        text.replace_range(at..at + title.len(), " ");
     }
 }
 

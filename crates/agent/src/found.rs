@@ -1,7 +1,7 @@
 //! What the searches of a turn find: the second stage of a turn. Each search runs once.
 
 use super::Agent;
-use super::catalogue_demands::RecordsFound;
+use super::catalogue_demands::{RecordRequest, RecordsFound};
 use super::code_lists::Explained;
 use super::loop_search::LoopFound;
 use super::reading::Reading;
@@ -51,12 +51,28 @@ impl Agent<'_> {
         model: Option<&LanguageModel<'_>>,
         runs: Option<&RunCache>,
     ) -> Result<Found<'r>> {
-        let own = self.searched(&reading.words)?;
+        // Most turns search for nothing but the request, so that both searches can run at once.
+        let request = self.record_request(session, reading, &[])?;
+        let (index, embedder, weights) = (self.index, self.embedder, &self.ranking);
+        let find = |request: RecordRequest<'_>| request.find(index, embedder, weights);
+        let (own, records) = self.searched_beside(&reading.words, || request.map(find).transpose());
+        let (own, mut records) = (own?, records?);
         let by_loop = own.as_ref().map(|own| self.loop_search(session, reading, own, (model, runs))).transpose()?;
-        self.find_with(session, reading, own, by_loop)
+        if let Some(others) = self.texts(reading, by_loop.as_ref()).get(1..).filter(|others| !others.is_empty()) {
+            records = self.record_request(session, reading, others)?.map(find).transpose()?;
+        }
+        self.find_with(session, reading, own, by_loop, records)
     }
 
-    /// The same where `own` is what a plain search found, and `by_loop` what the loop found.
+    /// What is searched for, each text with how much it counts.
+    fn texts(&self, reading: &Reading<'_>, by_loop: Option<&LoopFound>) -> Vec<(String, f64)> {
+        match by_loop {
+            Some(found) => found.texts(&reading.words, self.config.llm.weight_of_plans(), &self.ranking.turn),
+            None => vec![(reading.words.clone(), 1.0)],
+        }
+    }
+
+    /// The same where `own` is what a plain search found, `by_loop` what the loop found, and `records` what meets the demands.
     ///
     /// # Errors
     /// Whatever the index reports.
@@ -66,24 +82,10 @@ impl Agent<'_> {
         reading: &'r Reading<'_>,
         own: Option<SearchedText>,
         by_loop: Option<LoopFound>,
+        records: Option<RecordsFound>,
     ) -> Result<Found<'r>> {
         let tasks = self.tasks_like(&reading.words);
-        let texts = match &by_loop {
-            Some(found) => found.texts(&reading.words, self.config.llm.weight_of_plans(), &self.ranking.turn),
-            None => vec![(reading.words.clone(), 1.0)],
-        };
-        let (mut said, mut earlier) = session.said_of_demands(&reading.signals, &reading.request.text);
-        for choice in &session.rejected {
-            let Some(table) = self.index.get(&choice.table)? else { continue };
-            let title = self.index.dataset(table)?.title();
-            said.iter_mut().chain(&mut earlier).for_each(|text| leave_out(text, &title));
-        }
-        let records = self.records(
-            session,
-            (&reading.signals.demands, &reading.hidden),
-            (&said, &earlier),
-            texts.get(1..).unwrap_or_default(),
-        )?;
+        let texts = self.texts(reading, by_loop.as_ref());
         let mut proposed: Vec<TableRef> = by_loop.as_ref().map(|found| self.proposed(found)).unwrap_or_default();
         for answer in records.iter().flat_map(|found| &found.answers.answers) {
             proposed.extend(self.index.get(&answer.table)?);
@@ -115,12 +117,5 @@ impl Agent<'_> {
         let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
         let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Role::Grain))?;
         Ok(Found { texts, table, grains, records, explained, tasks, by_loop })
-    }
-}
-
-/// Takes a title out of a text that says it: what was turned down by its title is not looked for by the title's words.
-fn leave_out(text: &mut String, title: &str) {
-    if let Some(at) = text.to_ascii_lowercase().find(&title.to_ascii_lowercase()).filter(|_| !title.is_empty()) {
-        text.replace_range(at..at + title.len(), " ");
     }
 }

@@ -67,16 +67,28 @@ impl Agent<'_> {
     /// The tables that a plain search finds for `text`; `None` where it has no words. The latest search is kept, so that stages of a turn which
     /// look for the same words search once.
     pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
+        self.searched_beside(text, || ()).0
+    }
+
+    /// The same, and what `beside` makes at the same time.
+    pub(super) fn searched_beside<T: Send>(
+        &self,
+        text: &str,
+        beside: impl FnOnce() -> T + Send,
+    ) -> (Result<Option<SearchedText>>, T) {
         if text.trim().is_empty() {
-            return Ok(None);
+            return (Ok(None), beside());
         }
         let known = self.latest_search.borrow().as_ref().filter(|known| known.text == text).cloned();
         if known.is_some() {
-            return Ok(known);
+            return (Ok(known), beside());
         }
-        let found = SearchedText::of(self.index, self.embedder, text, DEPTH, &self.ranking)?;
-        *self.latest_search.borrow_mut() = Some(found.clone());
-        Ok(Some(found))
+        let (index, embedder, weights) = (self.index, self.embedder, &self.ranking);
+        let (found, made) = rayon::join(|| SearchedText::of(index, embedder, text, DEPTH, weights), beside);
+        if let Ok(found) = &found {
+            *self.latest_search.borrow_mut() = Some(found.clone());
+        }
+        (found.map(Some), made)
     }
 
     /// Whether one of the best tables says most of the words.

@@ -103,7 +103,9 @@ impl Agent<'_> {
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
         let session = Session::new("weigh", "");
         let reading = self.read(&session, request, None)?;
-        let found = self.find_with(&session, &reading, None, None)?;
+        let records = self.record_request(&session, &reading, &[])?;
+        let records = records.map(|request| request.find(self.index, self.embedder, &self.ranking)).transpose()?;
+        let found = self.find_with(&session, &reading, None, None, records)?;
         let weighed = self.weigh_found(&session, &reading, &found, None)?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut all: Vec<(String, Vec<Utility>)> =

@@ -28,10 +28,10 @@ use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{lower_words, on_one_line};
-use lakeward_index::lexical::{Boosts, LexicalField, WordScore, WordSum};
+use lakeward_index::lexical::{Boosts, Greatest, LexicalField, Wanted, WordScore};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
-use lakeward_index::{LakeIndex, TableRef, TableSet};
+use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
 mod checks;
@@ -201,8 +201,9 @@ impl Ranking<'_> {
         let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
         let request = self.vector()?;
         let of_texts = request.as_ref().is_some_and(|request| request.of_texts);
-        let words = self.words(reached)?;
         let weight = if of_texts { weights.words_about } else { weights.words };
+        let margin = request.as_ref().map_or(0.0, |request| 2.0 * request.weight(weights));
+        let words = self.words(weight, margin)?;
         let before_meaning = |place: usize| weight * words[place] * words[place].sqrt() + self.stages.wishes(place);
         let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
         let cosines = self.cosines(&candidates, request.as_ref())?;
@@ -252,16 +253,27 @@ impl Ranking<'_> {
         RERANKED.max(self.query.k)
     }
 
-    /// The share of the words of what was said that each of `reached` says, by place, 0..=1.
-    fn words(&self, reached: &TableSet) -> Result<Vec<f32>> {
+    /// The share of the words of what was said that each record says, by place, 0..=1; it counts as much as `weight`. Of a record that cannot be
+    /// among the first, whose value is more than `margin` below theirs, the share may be less.
+    fn words(&self, weight: f32, margin: f32) -> Result<Vec<f32>> {
         let weights = &self.query.weights.records;
         let words = self.said_words()?;
         let rarest = (2.0 * (self.index.len() as f32 + 1.0)).ln();
         let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * LIMIT).sum();
         let texts: Vec<(&str, f32)> = words.iter().map(|(word, weight, _)| (word.as_str(), *weight)).collect();
-        let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 };
-        let mut sums = self.index.lexical().scores_among(&[WordSum { texts: &texts, ways: &[whole] }], reached)?;
-        let mut scores = sums.pop().unwrap_or_default();
+        let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length };
+        let of_words = |score: f32| {
+            let share = (score / limit.max(f32::MIN_POSITIVE)).min(1.0);
+            weight * share * share.sqrt()
+        };
+        let wanted = Wanted {
+            count: self.reranked(),
+            margin,
+            value: &|place, score| of_words(score) + self.stages.wishes(place),
+            most: &|score| of_words(score) + self.stages.most_wishes,
+        };
+        let wanted = (self.stages.counts.len() == 1 && self.query.route != Route::Exact).then_some(wanted);
+        let mut scores = self.index.lexical().scores_among(&texts, whole, &self.stages.reached, wanted)?;
         if limit > 0.0 {
             scores.iter_mut().for_each(|score| *score = (*score / limit).min(1.0));
         }
@@ -337,7 +349,7 @@ impl Ranking<'_> {
         let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
         scored().for_each(|(stage, score, _)| firsts[stage].push(score));
         let margin = request.map_or(0.0, |request| 2.0 * request.weight(&self.query.weights.records));
-        let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
+        let least: Vec<f32> = firsts.into_iter().map(|mut greatest| greatest.least() - margin).collect();
         let promising: Vec<(usize, f32, usize)> =
             scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
         let exact = match self.query.route {
@@ -416,46 +428,6 @@ impl RequestVector {
 
     fn of_titles<'s>(&self, segment: &'s Segment) -> Option<&'s VectorSet> {
         if self.of_texts { self.of_tables(segment) } else { Some(&segment.vectors.titles) }
-    }
-}
-
-/// The greatest of many numbers.
-#[derive(Clone)]
-struct Greatest {
-    wanted: usize,
-    /// As many as are wanted, then some that may be smaller.
-    numbers: Vec<f32>,
-    /// None that is smaller can be among them.
-    least: f32,
-}
-
-impl Greatest {
-    fn of(wanted: usize) -> Self {
-        Self { wanted: wanted.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
-    }
-
-    #[inline]
-    fn push(&mut self, number: f32) {
-        if number > self.least {
-            self.numbers.push(number);
-            if self.numbers.len() >= 4 * self.wanted {
-                self.shrink();
-            }
-        }
-    }
-
-    fn shrink(&mut self) {
-        if self.numbers.len() >= self.wanted {
-            let (_, least, _) = self.numbers.select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
-            self.least = *least;
-            self.numbers.truncate(self.wanted);
-        }
-    }
-
-    /// The least of those that are wanted; minus infinity where there are no more.
-    fn least(mut self) -> f32 {
-        self.shrink();
-        self.least
     }
 }
 

@@ -1,220 +1,333 @@
 //! BM25F restricted to a set of tables: the filter is applied while postings are read, so no match is lost to it.
 //!
-//! Several sums of scores are computed in one pass, in which each postings list is read once, whatever asks for it, and segments are
-//! searched in parallel. In lists much longer than the filter it seeks, others it scans; both give the same scores. Rarity and mean lengths
-//! are those of all tables. The document frequency of a term is the greatest one over the fields.
+//! Documents are scored window by window, so that what is added up stays in the processor's caches, and on all cores. In a window the words
+//! that can give most come first. Where only the best are wanted ([`Wanted`]), a table that the words still to come cannot lift among
+//! them is left, as MaxScore does (Turtle and Flood, 1995); where all are left, their postings are skipped. Rarity and mean lengths are
+//! those of all tables. The document frequency of a term is the greatest one over the fields.
 
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
-use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{DocId, Term};
 
 use super::LexicalIndex;
 use super::field::{Boosts, LexicalField};
 use super::query::Query;
 use super::score::{K1, Weights};
-use super::segment::OpenSegment;
+use super::segment::{Cursor, OpenSegment, guarded};
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
 
-/// The search seeks in a list that is at least this many times as long as the filter.
-const SEEK_FROM: u64 = 8;
+/// Documents of a window.
+const WINDOW: usize = 1 << 16;
+/// Windows of a core are divided into so many parts, so that none waits long for another.
+const PARTS: usize = 4;
+/// The search seeks a document in a list where fewer than one of so many are looked for.
+const SEEK_FROM: usize = 8;
 
-/// One way to score tables by words.
+/// How tables are scored by words.
 #[derive(Debug, Clone, Copy)]
 pub struct WordScore {
     /// The boosts of the fields.
     pub boosts: Boosts,
     /// Strength of length normalisation, 0..=1: b of BM25.
     pub length: f32,
-    /// Factor of the scores in the sum.
-    pub weight: f32,
 }
 
-/// A sum of scores: each of `ways` for the words of weighted texts. A word of several texts counts once, with the greatest of their
-/// weights.
-#[derive(Debug, Clone, Copy)]
-pub struct WordSum<'a> {
-    /// Texts with their weights.
-    pub texts: &'a [(&'a str, f32)],
-    /// How the words are scored.
-    pub ways: &'a [WordScore],
+/// Which tables are wanted: those whose value is at most `margin` below that of the `count`-th best one.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// At least 1.
+    pub count: usize,
+    /// 0 or more.
+    pub margin: f32,
+    /// The value of the table at a place of the filter with a score; it grows with the score.
+    pub value: &'a (dyn Fn(usize, f32) -> f32 + Sync),
+    /// The greatest value of any table with a score.
+    pub most: &'a (dyn Fn(f32) -> f32 + Sync),
 }
 
 impl LexicalIndex {
-    /// Each of `sums` for each table of `filter`, in arrays by position in it; 0 for others.
+    /// The score of each table of `filter` for the words of weighted texts, by place in it; 0 for others. A word of several texts counts once,
+    /// with the greatest of their weights. Of a table that is not `wanted` it may be less.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] if the word index is damaged.
-    pub fn scores_among(&self, sums: &[WordSum<'_>], filter: &TableSet) -> Result<Vec<Vec<f32>>> {
-        let mut norms: Vec<(Boosts, f32)> = Vec::new();
-        let mut terms: Vec<SumTerm> = Vec::new();
-        let mut known: HashMap<(String, bool), usize> = HashMap::new();
-        for (sum, WordSum { texts, ways }) in sums.iter().enumerate() {
-            for term in Query::from_texts(texts).terms {
-                let at = *known.entry((term.term.clone(), term.part)).or_insert_with(|| {
-                    terms.push(SumTerm { term: term.term.clone(), part: term.part, uses: Vec::new() });
-                    terms.len() - 1
-                });
-                for way in *ways {
-                    let norm = norms.iter().position(|known| *known == (way.boosts, way.length)).unwrap_or_else(|| {
-                        norms.push((way.boosts, way.length));
-                        norms.len() - 1
-                    });
-                    terms[at].uses.push(Use { norm, sum, factor: way.weight * term.weight });
-                }
+    pub fn scores_among(
+        &self,
+        texts: &[(&str, f32)],
+        score: WordScore,
+        filter: &TableSet,
+        wanted: Option<Wanted<'_>>,
+    ) -> Result<Vec<f32>> {
+        let weights = Weights::with_length(&self.segments, score.boosts, score.length);
+        let mut terms: Vec<CountedTerm> = Vec::new();
+        for term in Query::from_texts(texts).terms {
+            let fields: Vec<LexicalField> = weights.fields_of(&term).collect();
+            let mut most = 0;
+            for &field in &fields {
+                let text = self.term_in(field, &term.term);
+                let with = |segment: &std::sync::Arc<OpenSegment>| segment.documents_with(field as usize, &text);
+                most = most.max(self.segments.iter().map(with).sum::<Result<u64>>()?);
             }
-        }
-        let norms: Vec<Weights> =
-            norms.into_iter().map(|(boosts, length)| Weights::with_length(&self.segments, boosts, length)).collect();
-        for term in &mut terms {
-            self.weigh(term, &norms)?;
-        }
-        let mut scores = vec![vec![0.0; filter.capacity()]; sums.len()];
-        let mut parts: Vec<Vec<&mut [f32]>> = (0..self.segments.len()).map(|_| Vec::new()).collect();
-        for scores in &mut scores {
-            let mut rest = scores.as_mut_slice();
-            for (at, parts) in parts.iter_mut().enumerate() {
-                let (part, others) = rest.split_at_mut(filter.places_of(at as u32).len());
-                parts.push(part);
-                rest = others;
+            if most == 0 {
+                continue;
             }
+            let factor = term.weight * weights.idf(most as usize);
+            terms.push(CountedTerm { term: term.term, fields, factor, rest: 0.0 });
         }
-        parts.into_par_iter().enumerate().try_for_each(|(at, mut scores)| {
-            let tables = filter.len_in(at as u32) as u64;
-            if tables == 0 { Ok(()) } else { self.add_scores(at, (&terms, &norms), (filter, tables), &mut scores) }
+        terms.sort_by(|a, b| b.factor.total_cmp(&a.factor).then_with(|| a.term.cmp(&b.term)));
+        let mut rest = 0.0;
+        for term in terms.iter_mut().rev() {
+            rest += term.factor * (K1 + 1.0);
+            // A sum in another order may be a little greater.
+            term.rest = rest * (1.0 + 1e-5);
+        }
+        let mut scores = vec![0.0; filter.capacity()];
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut others = scores.as_mut_slice();
+        for (at, segment) in self.segments.iter().enumerate() {
+            let (mut own, after) = others.split_at_mut(filter.places_of(at as u32).len());
+            others = after;
+            // Where documents are not in the order of tables, one part has them all.
+            let windows = (segment.documents as usize).div_ceil(WINDOW);
+            let each = windows.div_ceil(PARTS * rayon::current_num_threads()).max(1) * WINDOW;
+            let mut first = 0;
+            while segment.in_order && own.len() > each {
+                let (part, after) = own.split_at_mut(each);
+                parts.push(Part { segment: at, first, scores: part });
+                (own, first) = (after, first + each);
+            }
+            parts.push(Part { segment: at, first, scores: own });
+        }
+        let least = Least(AtomicU32::new(f32::NEG_INFINITY.to_bits()));
+        parts.into_par_iter().try_for_each(|part| {
+            let segment = &self.segments[part.segment];
+            guarded(&segment.path, || {
+                let search = WindowSearch { index: self, segment, terms: &terms, weights: &weights, filter, wanted };
+                search.run(part, &least)
+            })
         })?;
         Ok(scores)
     }
 
-    /// Multiplies what a term adds by its idf in each way.
-    fn weigh(&self, term: &mut SumTerm, norms: &[Weights]) -> Result<()> {
-        let mut tables = [0u64; LexicalField::ALL.len()];
-        for field in LexicalField::ALL {
-            if term.uses.iter().any(|used| term.is_looked_for(field, &norms[used.norm])) {
-                let text = term.in_field(self, field);
-                for segment in &self.segments {
-                    tables[field as usize] += segment.documents_with(field as usize, &text)?;
-                }
-            }
-        }
-        for at in 0..term.uses.len() {
-            let norm = &norms[term.uses[at].norm];
-            let fields = LexicalField::ALL.into_iter().filter(|field| term.is_looked_for(*field, norm));
-            let most = fields.map(|field| tables[field as usize]).max().unwrap_or(0);
-            term.uses[at].factor *= norm.idf(most as usize);
-        }
-        Ok(())
-    }
-
-    /// Adds the scores of the tables of segment `at` that are among the `tables` of the filter.
-    fn add_scores(
-        &self,
-        at: usize,
-        (terms, norms): (&[SumTerm], &[Weights]),
-        (filter, tables): (&TableSet, u64),
-        scores: &mut [&mut [f32]],
-    ) -> Result<()> {
-        let segment: &OpenSegment = &self.segments[at];
-        let start = filter.places_of(at as u32).start;
-        // The documents of the filter, listed where a list is searched by seeking.
-        let mut listed: Option<Vec<DocId>> = None;
-        let tables_here = scores.first().map_or(0, |scores| scores.len());
-        let mut frequencies: Vec<Frequencies> = Vec::new();
-        frequencies
-            .resize_with(norms.len(), || Frequencies { frequencies: vec![0.0; tables_here], touched: Vec::new() });
-        for term in terms {
-            for field in LexicalField::ALL {
-                let looked_for = |norm: &usize| {
-                    term.is_looked_for(field, &norms[*norm]) && term.uses.iter().any(|used| used.norm == *norm)
-                };
-                let used: Vec<usize> = (0..norms.len()).filter(looked_for).collect();
-                let text = term.in_field(self, field);
-                let length = if used.is_empty() { 0 } else { segment.documents_with(field as usize, &text)? };
-                if length == 0 {
-                    continue;
-                }
-                let mut add = |document: DocId, frequency: u32, lengths: &FieldNormReader| {
-                    let table = segment.table(document) as usize;
-                    if filter.contains_place(start + table) {
-                        let length = lengths.fieldnorm_id(document) as usize;
-                        for norm in &used {
-                            frequencies[*norm].add(table, norms[*norm].norms_of(field)[length] * frequency as f32);
-                        }
-                    }
-                };
-                if length >= SEEK_FROM * tables {
-                    let documents = listed.get_or_insert_with(|| segment.documents_among(at as u32, filter));
-                    segment.for_each_of(field as usize, &text, documents, add)?;
-                } else {
-                    segment.for_each_block(field as usize, &text, |documents, frequencies, lengths| {
-                        for (&document, &frequency) in documents.iter().zip(frequencies) {
-                            add(document, frequency, lengths);
-                        }
-                    })?;
-                }
-            }
-            for used in &term.uses {
-                frequencies[used.norm].add_to_scores(used.factor, scores[used.sum]);
-            }
-            frequencies.iter_mut().for_each(Frequencies::clear);
-        }
-        Ok(())
+    fn term_in(&self, field: LexicalField, term: &str) -> Term {
+        Term::from_field_text(self.fields.text[field as usize], term)
     }
 }
 
-/// A term with what it adds to each sum.
-struct SumTerm {
+/// A term that is counted.
+struct CountedTerm {
     term: String,
-    part: bool,
-    uses: Vec<Use>,
-}
-
-/// A way in which a term is scored: the place of its norms, the sum that it adds to, and by how much.
-struct Use {
-    norm: usize,
-    sum: usize,
+    fields: Vec<LexicalField>,
+    /// Its weight times its idf.
     factor: f32,
+    /// What it and the terms behind it can add to a score at most.
+    rest: f32,
 }
 
-impl SumTerm {
-    fn is_looked_for(&self, field: LexicalField, norm: &Weights) -> bool {
-        norm.has(field) && (!self.part || field.takes_parts())
+/// Documents of a segment from `first` on, and where the scores of their tables go.
+struct Part<'s> {
+    segment: usize,
+    first: usize,
+    scores: &'s mut [f32],
+}
+
+/// What a table's value must reach; it only grows.
+struct Least(AtomicU32);
+
+impl Least {
+    fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
     }
 
-    fn in_field(&self, index: &LexicalIndex, field: LexicalField) -> Term {
-        Term::from_field_text(index.fields.text[field as usize], &self.term)
+    fn raise(&self, to: f32) {
+        let raised = |bits: u32| (f32::from_bits(bits) < to).then_some(to.to_bits());
+        // Another thread may have raised it further.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
 }
 
-/// tf~ of the current term by table, and the tables where it is not 0.
-struct Frequencies {
+/// The search of one segment.
+struct WindowSearch<'a> {
+    index: &'a LexicalIndex,
+    segment: &'a OpenSegment,
+    terms: &'a [CountedTerm],
+    weights: &'a Weights,
+    filter: &'a TableSet,
+    wanted: Option<Wanted<'a>>,
+}
+
+impl WindowSearch<'_> {
+    fn run(&self, part: Part<'_>, least: &Least) -> tantivy::Result<()> {
+        let Part { segment: at, first, scores } = part;
+        let start = self.filter.places_of(at as u32).start;
+        let documents = self.segment.documents as usize;
+        let (end, window) = match self.segment.in_order {
+            true => ((first + scores.len()).min(documents), WINDOW),
+            false => (documents, documents),
+        };
+        let mut cursors: Vec<Vec<(LexicalField, Cursor<'_>)>> = Vec::with_capacity(self.terms.len());
+        for term in self.terms {
+            let of = |&field: &LexicalField| {
+                let cursor = self.segment.cursor(field as usize, &self.index.term_in(field, &term.term));
+                cursor.map(|cursor| cursor.map(|cursor| (field, cursor))).transpose()
+            };
+            cursors.push(term.fields.iter().filter_map(of).collect::<tantivy::Result<_>>()?);
+        }
+        let mut best = self.wanted.map(|wanted| Greatest::of(wanted.count));
+        let mut counted = Window::default();
+        let mut from = first;
+        while from < end {
+            let to = (from + window).min(end);
+            counted.begin(to - from);
+            let place = |at: usize| start + self.segment.table((from + at) as DocId) as usize;
+            let passes = |at: usize| self.filter.contains_place(place(at));
+            let among = (0..to - from).filter(|at| passes(*at));
+            // The documents that are looked at, where they are few.
+            let mut few: Option<Vec<u32>> = None;
+            let passing = among.clone().take((to - from) / SEEK_FROM + 1).count();
+            if passing <= (to - from) / SEEK_FROM {
+                few = Some(among.map(|at| at as u32).collect());
+            }
+            for (term, cursors) in self.terms.iter().zip(&mut cursors) {
+                if let Some(wanted) = &self.wanted {
+                    let least = least.get();
+                    let lifts = |at: &u32| {
+                        let score = counted.scores[*at as usize] + term.rest;
+                        (wanted.value)(place(*at as usize), score) >= least
+                    };
+                    if let Some(few) = &mut few {
+                        few.retain(lifts);
+                    } else if (wanted.most)(term.rest) < least {
+                        let mut lifted: Vec<u32> = counted.scored.iter().copied().filter(lifts).collect();
+                        lifted.sort_unstable();
+                        few = Some(lifted);
+                    }
+                }
+                if few.as_ref().is_some_and(Vec::is_empty) {
+                    break;
+                }
+                for (field, cursor) in cursors {
+                    let norms = self.weights.norms_of(*field);
+                    let lengths = cursor.lengths;
+                    let frequency =
+                        |document: DocId, count: u32| norms[usize::from(lengths.fieldnorm_id(document))] * count as f32;
+                    match &few {
+                        Some(few) => {
+                            for at in few {
+                                let document = (from + *at as usize) as DocId;
+                                if let Some(count) = cursor.count(document) {
+                                    counted.add(*at, frequency(document, count));
+                                }
+                            }
+                        }
+                        None => cursor.for_each(from as DocId, to as DocId, |document, count| {
+                            let at = document as usize - from;
+                            if passes(at) {
+                                counted.add(at as u32, frequency(document, count));
+                            }
+                        }),
+                    }
+                }
+                counted.close_term(term.factor);
+            }
+            for &at in &counted.scored {
+                let (place, score) = (place(at as usize), counted.scores[at as usize]);
+                // A damaged list may name a table that there is not.
+                let Some(into) = scores.get_mut(place.wrapping_sub(start + first)) else { continue };
+                *into = score;
+                if let (Some(best), Some(wanted)) = (&mut best, &self.wanted) {
+                    best.push((wanted.value)(place, score));
+                }
+            }
+            if let (Some(best), Some(wanted)) = (&mut best, &self.wanted) {
+                least.raise(best.least() - wanted.margin);
+            }
+            from = to;
+        }
+        Ok(())
+    }
+}
+
+/// The documents of a window, from 0 on.
+#[derive(Default)]
+struct Window {
+    scores: Vec<f32>,
+    /// tf~ of the current term.
     frequencies: Vec<f32>,
-    touched: Vec<usize>,
+    /// The documents that have the current term.
+    touched: Vec<u32>,
+    /// The documents whose score is not 0.
+    scored: Vec<u32>,
 }
 
-impl Frequencies {
+impl Window {
+    fn begin(&mut self, documents: usize) {
+        self.scored.drain(..).for_each(|at| self.scores[at as usize] = 0.0);
+        self.scores.resize(documents, 0.0);
+        self.frequencies.resize(documents, 0.0);
+    }
+
     #[inline]
-    fn add(&mut self, table: usize, frequency: f32) {
-        // A damaged list may name a table that there is not.
-        let Some(sum) = self.frequencies.get_mut(table) else { return };
+    fn add(&mut self, at: u32, frequency: f32) {
+        let sum = &mut self.frequencies[at as usize];
         if *sum == 0.0 {
-            self.touched.push(table);
+            self.touched.push(at);
         }
         *sum += frequency;
     }
 
-    fn add_to_scores(&self, weight: f32, scores: &mut [f32]) {
-        for &table in &self.touched {
-            let frequency = self.frequencies[table];
-            if let Some(score) = scores.get_mut(table) {
-                *score += weight * frequency * (K1 + 1.0) / (K1 + frequency);
+    fn close_term(&mut self, factor: f32) {
+        for at in self.touched.drain(..) {
+            let frequency = std::mem::take(&mut self.frequencies[at as usize]);
+            let score = &mut self.scores[at as usize];
+            if *score == 0.0 {
+                self.scored.push(at);
+            }
+            *score += factor * frequency * (K1 + 1.0) / (K1 + frequency);
+        }
+    }
+}
+
+/// The greatest of many numbers.
+#[derive(Clone)]
+pub struct Greatest {
+    wanted: usize,
+    /// As many as are wanted, then some that may be smaller.
+    numbers: Vec<f32>,
+    /// None that is smaller can be among them.
+    least: f32,
+}
+
+impl Greatest {
+    /// The `wanted` greatest; at least one.
+    pub fn of(wanted: usize) -> Self {
+        Self { wanted: wanted.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
+    }
+
+    /// One more number.
+    #[inline]
+    pub fn push(&mut self, number: f32) {
+        if number > self.least {
+            self.numbers.push(number);
+            if self.numbers.len() >= 4 * self.wanted {
+                self.shrink();
             }
         }
     }
 
-    fn clear(&mut self) {
-        self.touched.drain(..).for_each(|table| self.frequencies[table] = 0.0);
+    fn shrink(&mut self) {
+        if self.numbers.len() >= self.wanted {
+            let (_, least, _) = self.numbers.select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
+            self.least = *least;
+            self.numbers.truncate(self.wanted);
+        }
+    }
+
+    /// The least of those that are wanted; minus infinity where there are no more.
+    pub fn least(&mut self) -> f32 {
+        self.shrink();
+        self.least
     }
 }

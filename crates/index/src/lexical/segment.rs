@@ -17,8 +17,6 @@ use lakeward_core::guard;
 
 use super::field::{FIELD_COUNT, Fields};
 use super::packed::{FORMAT, Packed, PackedDirectory};
-use crate::open::TableRef;
-use crate::table_set::TableSet;
 
 /// Runs `work`; an error or panic of tantivy becomes [`Error::DamagedIndex`] for `path`.
 pub(super) fn guarded<T>(path: &Path, work: impl FnOnce() -> tantivy::Result<T>) -> Result<T> {
@@ -38,7 +36,7 @@ pub(super) struct OpenSegment {
     pub tables: Vec<u32>,
     pub directory: PackedDirectory,
     /// Whether each document has the number of its table.
-    in_order: bool,
+    pub in_order: bool,
     /// Which documents belong to removed tables; empty if none do.
     dead: Vec<bool>,
     readers: Option<Readers>,
@@ -110,30 +108,11 @@ impl OpenSegment {
         })
     }
 
-    /// Calls `each` with the documents in `filter` (ascending) that have `term`, with its frequency there and the length norms of the
-    /// field; blocks without any are skipped.
-    pub fn for_each_of(
-        &self,
-        field: usize,
-        term: &Term,
-        filter: &[DocId],
-        mut each: impl FnMut(DocId, u32, &FieldNormReader),
-    ) -> Result<()> {
-        let Some(readers) = &self.readers else { return Ok(()) };
-        guarded(&self.path, || {
-            let Some(mut postings) = readers.text[field].read_block_postings(term, IndexRecordOption::WithFreqs)?
-            else {
-                return Ok(());
-            };
-            for &document in filter {
-                let at = postings.seek(document);
-                if postings.docs().get(at) == Some(&document) {
-                    let frequency = postings.freqs().get(at).copied().unwrap_or(1);
-                    each(document, frequency, &readers.norms[field]);
-                }
-            }
-            Ok(())
-        })
+    /// A cursor through the postings of `term`; none where it does not occur. To be used inside [`guarded`].
+    pub fn cursor(&self, field: usize, term: &Term) -> tantivy::Result<Option<Cursor<'_>>> {
+        let Some(readers) = &self.readers else { return Ok(None) };
+        let postings = readers.text[field].read_block_postings(term, IndexRecordOption::WithFreqs)?;
+        Ok(postings.map(|postings| Cursor { postings, lengths: &readers.norms[field] }))
     }
 
     /// Number of documents that have `term`.
@@ -179,15 +158,6 @@ impl OpenSegment {
         self.readers.as_ref().map_or(0, |readers| readers.norms[field].fieldnorm(document))
     }
 
-    /// The documents of segment `at` of a snapshot whose tables are in `filter`, ascending.
-    pub fn documents_among(&self, at: u32, filter: &TableSet) -> Vec<DocId> {
-        if self.in_order {
-            return filter.numbers(at).take_while(|table| *table < self.documents).collect();
-        }
-        let table = |document: DocId| TableRef { segment: at, table: self.table(document) };
-        (0..self.documents).filter(|document| filter.contains(table(*document))).collect()
-    }
-
     /// The document of each of `tables`, if it has one.
     pub fn documents_of(&self, tables: &[u32]) -> Vec<Option<DocId>> {
         let in_order = |table: u32| self.tables.get(table as usize) == Some(&table);
@@ -213,6 +183,42 @@ impl OpenSegment {
             }
             Ok(documents)
         })
+    }
+}
+
+/// A place in the postings of a term; it only moves on.
+pub(super) struct Cursor<'s> {
+    postings: BlockSegmentPostings,
+    /// The length norms of the field.
+    pub lengths: &'s FieldNormReader,
+}
+
+impl Cursor<'_> {
+    /// Calls `each` with the documents in `from..to` that have the term, and with how often.
+    #[inline]
+    pub fn for_each(&mut self, from: DocId, to: DocId, mut each: impl FnMut(DocId, u32)) {
+        let mut at = self.postings.seek(from);
+        loop {
+            let (documents, counts) = (self.postings.docs(), self.postings.freqs());
+            for (&document, &count) in documents.iter().zip(counts).skip(at) {
+                if document >= to {
+                    return;
+                }
+                each(document, count);
+            }
+            if documents.is_empty() {
+                return;
+            }
+            self.postings.advance();
+            at = 0;
+        }
+    }
+
+    /// How often `document`, which is behind all that were asked for before, has the term.
+    #[inline]
+    pub fn count(&mut self, document: DocId) -> Option<u32> {
+        let at = self.postings.seek(document);
+        (self.postings.docs().get(at) == Some(&document)).then(|| self.postings.freqs().get(at).copied().unwrap_or(1))
     }
 }
 

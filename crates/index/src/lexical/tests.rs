@@ -6,7 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::open::TableRef;
 use crate::structure::{SegmentFiles, Structure};
+use crate::table_set::TableSet;
 use lakeward_core::error::Error;
 
 const MEMORY_BYTES: usize = 16 << 20;
@@ -93,6 +95,72 @@ fn scores_do_not_depend_on_how_tables_are_divided() {
         for (a, b) in one.iter().zip(&five) {
             assert!((a.score - b.score).abs() < 1e-5 && a.matched == b.matched, "{a:?} {b:?}");
         }
+    }
+}
+
+#[test]
+fn scores_of_chosen_tables_are_those_of_a_search_and_the_wanted_ones_are_whole() {
+    const TABLES: usize = 150_000;
+    let mut state = 7usize;
+    let mut next = |count: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % count
+    };
+    let word = |number: usize| {
+        let letter = |at: usize| char::from(b'b' + (number / [1, 15][at] % 15) as u8);
+        format!("{}o{}ux", letter(0), letter(1))
+    };
+    let titles: Vec<String> = (0..TABLES)
+        .map(|_| (0..2 + next(6)).map(|_| word(next(200).min(next(200)).min(next(200))) + " ").collect())
+        .collect();
+    let documents: Vec<LexicalDocument<'_>> = titles
+        .iter()
+        .enumerate()
+        .map(|(table, title)| LexicalDocument { table: table as u32, title, ..LexicalDocument::default() })
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut segments = Vec::new();
+    for (at, part) in documents.chunks(100_000).enumerate() {
+        let folder = dir.path().join(at.to_string());
+        let part: Vec<LexicalDocument<'_>> = part
+            .iter()
+            .map(|document| LexicalDocument { table: document.table - 100_000 * at as u32, ..*document })
+            .collect();
+        build_with(&folder, &part, 64 << 20);
+        segments.push(segment(&folder));
+    }
+    let index = open(&segments).unwrap();
+    let words = [(3, 1.0), (150, 1.0), (90, 0.5), (0, 1.0), (180, 0.7)].map(|(number, weight)| (word(number), weight));
+    let words = words.each_ref().map(|(word, weight)| (word.as_str(), *weight));
+    let boosts = Boosts::only(&[LexicalField::Title]);
+    let score = WordScore { boosts, length: 0.75 };
+    let mut all = TableSet::empty([100_000, 50_000]);
+    (0..2).for_each(|at| all.insert_numbers(at, &(0..100_000).collect::<Vec<u32>>()));
+    let mut few = TableSet::empty([100_000, 50_000]);
+    (0..2).for_each(|at| few.insert_numbers(at, &(0..50_000).step_by(31).collect::<Vec<u32>>()));
+    let searched = index.search_tokens("words", &words, &LexicalOptions { k: TABLES, boosts, explain: false }).unwrap();
+    assert!(searched.len() > 20_000);
+    for filter in [&all, &few] {
+        let scores = index.scores_among(&words, score, filter, None).unwrap();
+        let mut best: Vec<(usize, f32)> = Vec::new();
+        for hit in &searched {
+            let place = filter.place(TableRef { segment: hit.segment, table: hit.table }).unwrap();
+            let expected = if filter.contains_place(place) { hit.score } else { 0.0 };
+            assert!((scores[place] - expected).abs() < 1e-4, "{hit:?} {}", scores[place]);
+            best.extend(filter.contains_place(place).then_some((place, scores[place])));
+        }
+        assert_eq!(scores.iter().filter(|score| **score > 0.0).count(), best.len());
+        let value = |place: usize, score: f32| score + if place.is_multiple_of(7) { 0.5 } else { 0.0 };
+        let most = |score: f32| score + 0.5;
+        let wanted = Wanted { count: 20, margin: 0.25, value: &value, most: &most };
+        let fewer = index.scores_among(&words, score, filter, Some(wanted)).unwrap();
+        best.sort_by(|a, b| value(b.0, b.1).total_cmp(&value(a.0, a.1)));
+        let least = value(best[19].0, best[19].1) - 0.25;
+        let promising = best.iter().filter(|(place, score)| value(*place, *score) >= least);
+        assert!(promising.clone().count() >= 20 && promising.clone().all(|(place, score)| fewer[*place] == *score));
+        assert!(fewer.iter().zip(&scores).all(|(fewer, score)| fewer <= score));
+        let left = fewer.iter().zip(&scores).filter(|(fewer, score)| fewer < score).count();
+        assert!(left > 0 || filter == &few, "all were scored");
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Stages {
     violated: Vec<u8>,
     /// What demands that do not filter give, and filters that are violated and partly met, by place. Empty where nothing does.
     wishes: Vec<f32>,
+    /// The most that they can give to a record that violates no filter.
+    pub most_wishes: f32,
     /// How many records violate 0, 1, … filters, as far as has to be looked.
     pub counts: Vec<usize>,
     /// Records that meet all that was set or stated.
@@ -47,7 +49,9 @@ impl Stages {
             wishes.resize(all.capacity(), 0.0);
             wish(check, &passing, &mut wishes, weights);
         }
-        Self { violated: Vec::new(), wishes, counts: vec![count], matching, reached: passing }
+        let given = checks.iter().filter(|check| !check.demand.filters && !check.refused);
+        let most_wishes = given.map(|check| weight_of(check, weights)).sum();
+        Self { violated: Vec::new(), wishes, most_wishes, counts: vec![count], matching, reached: passing }
     }
 
     /// The same where those that violate nothing are too few.
@@ -82,7 +86,7 @@ impl Stages {
         for (place, _) in violated.iter().enumerate().filter(|(_, violated)| usize::from(**violated) > last) {
             reached.remove_place(place);
         }
-        Self { violated, wishes, matching: 0, counts, reached }
+        Self { violated, wishes, most_wishes: f32::INFINITY, matching: 0, counts, reached }
     }
 
     /// The filters that the record at `place` of `reached` violates.
@@ -98,9 +102,14 @@ impl Stages {
     }
 }
 
+/// What a demand that does not filter gives to a record that meets it.
+fn weight_of(check: &Check<'_>, weights: &RecordWeights) -> f32 {
+    if check.demand.hard { weights.stated_demand } else { weights.soft_demand }
+}
+
 /// Adds what a demand that does not filter gives to records of `among`.
 fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], weights: &RecordWeights) {
-    let weight = if check.demand.hard { weights.stated_demand } else { weights.soft_demand };
+    let weight = weight_of(check, weights);
     match check.refused {
         true => check.sets(among).0.places().for_each(|place| wishes[place] -= weight),
         false => check.add_shares(among, weight, wishes),
