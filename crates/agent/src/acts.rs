@@ -10,7 +10,7 @@ use crate::recommend::{RankedOperation, Recommendation, RecordFact, next_operati
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input, OperationKind, Ranked};
-use lakeward_core::text::lower_words;
+use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
 use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
@@ -55,7 +55,13 @@ impl Agent<'_> {
                 return self.answer_with_facts(session, reading, facts).map(Some);
             }
         }
+        // "Yes", "do it": what has no word of its own over a table agrees to what was proposed.
+        let agrees = reading.over.is_some() && turn.spans.is_empty() && says_only_yes(text);
+        let surely = surely.filter(|act| !agrees || *act == Act::Run).or(agrees.then_some(Act::Accept));
         let Some(act) = surely else { return Ok(None) };
+        if let Some(answer) = self.carry_out(session, reading, act)? {
+            return Ok(Some(answer));
+        }
         match act {
             Act::Pick | Act::Accept if !listed.is_empty() && reading.over.is_none() => {
                 let id = named(turn, &listed).into_iter().next().unwrap_or_else(|| listed[0].clone());
@@ -83,6 +89,47 @@ impl Agent<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The answer to a turn that says no more than that what was proposed is to be carried out, "run it", or agrees to it over a table; with its number,
+    /// if it names one. None for other turns.
+    fn carry_out(&self, session: &mut Session, reading: &Reading<'_>, act: Act) -> Result<Option<Turned>> {
+        let turn = &reading.turn;
+        let only_runs = turn.spans.iter().all(|span| matches!(span.role, Role::Answer | Role::Format));
+        let number = turn.of(Role::Answer).find_map(number_of);
+        let over = reading.working.is_some();
+        let is_meant = match act {
+            // Without a table at hand numbers are those of tables.
+            Act::Run => over || number.is_none(),
+            Act::Accept => over,
+            _ => false,
+        };
+        if !is_meant || !only_runs || turn.acts.len() > 1 {
+            return Ok(None);
+        }
+        let proposed = session.turns.iter().rev().find_map(|turn| {
+            let answer = turn.recommendation.as_ref().filter(|answer| !answer.operations.is_empty())?;
+            Some((turn.number, answer))
+        });
+        let Some((at, answer)) = proposed else { return Ok(None) };
+        if session.steps.iter().any(|step| step.turn == at) {
+            let done = "nothing is left to be carried out: what was proposed last is the working table".to_string();
+            return self.answer_with_notes(session, reading, vec![done]).map(Some);
+        }
+        let place = number.map_or(0, |number| (number as usize).saturating_sub(1));
+        let Some(operation) = answer.worth_showing().nth(place) else { return Ok(None) };
+        if operation.runnable.is_none() || (number.is_none() && act == Act::Accept && !operation.requested) {
+            let why = answer.plan(place + 1).err().map_or_else(String::new, |error| error.to_string());
+            return match act {
+                Act::Run => self.answer_with_notes(session, reading, vec![why]).map(Some),
+                _ => Ok(None),
+            };
+        }
+        let operation = RankedOperation { requested: true, score: 1.0, ..operation.clone() };
+        let mut answer = Recommendation { carry_out: true, operations: vec![operation], ..self.empty_answer(reading) };
+        answer.signals.demands.clone_from(&session.demands);
+        answer.signals.gone.clear();
+        self.given(session, reading, answer).map(Some)
     }
 
     /// The answer to an operation with answers of which all are records: what is missing, and where their data can be had. None where one of them
@@ -193,6 +240,7 @@ impl Agent<'_> {
             summary: Vec::new(),
             narrowings: Vec::new(),
             facts: Vec::new(),
+            carry_out: false,
             notes: Vec::new(),
         }
     }
@@ -268,10 +316,21 @@ fn answers_named(turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<St
 /// The answers that a turn names by their numbers.
 fn named(turn: &TurnReading, listed: &[String]) -> Vec<String> {
     let number = |span: &Span| {
-        let said = span.number.or_else(|| number_said(&span.words).map(|number| number.value));
         let last = || span.words.to_lowercase().contains("last").then_some(listed.len() as f64);
-        said.or_else(last)
+        number_of(span).or_else(last)
     };
     let places = turn.of(Role::Answer).filter_map(number);
     places.filter_map(|place| listed.get((place as usize).checked_sub(1)?).cloned()).collect()
+}
+
+/// The number that a span says.
+fn number_of(span: &Span) -> Option<f64> {
+    span.number.or_else(|| number_said(&span.words).map(|number| number.value))
+}
+
+/// Whether a text is agreement and function words, and nothing else.
+fn says_only_yes(text: &str) -> bool {
+    const AGREEMENT: [&str; 10] = ["yes", "yep", "yeah", "yup", "sure", "ok", "okay", "please", "alright", "right"];
+    let mut words = lower_words(text).peekable();
+    words.peek().is_some() && words.all(|word| AGREEMENT.contains(&word.as_str()) || is_function_word(&word))
 }

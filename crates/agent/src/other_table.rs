@@ -7,7 +7,7 @@ use super::scored::{Scored, best_table};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input, topic_words};
-use lakeward_reading::reader::FoundBeside;
+use lakeward_reading::reader::{FoundBeside, Role, Span};
 
 /// From this probability on a turn is taken to be about another table.
 const SURELY_OTHER: f64 = 0.7;
@@ -30,7 +30,10 @@ impl Agent<'_> {
         let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
         let goes_on = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
         let combines = over.wants_tables() || reading.signals.operation.label.combines();
-        if goes_on || combines || over.is_written() || over.explained.is_whole() {
+        // "Now just the top 2" needs no column.
+        let of_any_rows = |span: &Span| matches!(span.role, Role::Limit | Role::Steps | Role::Answer);
+        let needs_none = !over.turn.spans.is_empty() && over.turn.spans.iter().all(of_any_rows);
+        if goes_on || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Agent;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Measure, Step};
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::location::Location;
@@ -57,6 +58,8 @@ impl Agent<'_> {
                 let path = self.sessions.step_path(session, *number)?;
                 let mut table = QueryTable::read(&path, None, self.embedder)?;
                 table.rename(TableId::new(format!("result of step {number}")));
+                let figures = session.step(*number).map(|step| figures(&step.plan.relation.steps)).unwrap_or_default();
+                table.columns.iter_mut().for_each(|column| column.is_figure = figures.contains(&column.profile.name));
                 Ok(table)
             }
         }
@@ -70,6 +73,17 @@ impl Agent<'_> {
         // A file that vanished or broke since it was indexed proposes nothing.
         Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
     }
+}
+
+/// The columns that steps compute of groups, and of their figures.
+fn figures(steps: &[Step]) -> Vec<String> {
+    let Some(grouped) = steps.iter().rposition(|step| matches!(step, Step::Group(_))) else { return Vec::new() };
+    let computed = steps[grouped..].iter().flat_map(|step| match step {
+        Step::Group(grouping) => grouping.measures.iter().map(Measure::column_name).collect(),
+        Step::Derive { name, .. } => vec![name.clone()],
+        _ => Vec::new(),
+    });
+    computed.collect()
 }
 
 /// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.

@@ -354,6 +354,7 @@ impl Agent<'_> {
             summary: Vec::new(),
             narrowings,
             facts: Vec::new(),
+            carry_out: false,
             notes: Vec::new(),
         };
         // Of a plan over the table at hand the operation says all.

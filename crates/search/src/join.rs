@@ -198,7 +198,7 @@ pub fn between(
     let mut contexts = Contexts::of(index, query);
     let mut best: Option<(f64, Candidate, KeyColumn<'_>)> = None;
     for &place in if places.is_empty() { &all } else { places } {
-        if query.columns[place].sketch.distinct == 0 {
+        if query.columns[place].sketch.distinct == 0 || (places.is_empty() && query.columns[place].is_figure) {
             continue;
         }
         let key = KeyColumn::new(index, query, 0, (place, 1.0), &weights.join_evidence)?;
@@ -377,7 +377,7 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &HashS
         .columns
         .iter()
         .enumerate()
-        .filter(|(_, column)| column.sketch.distinct > 0)
+        .filter(|(_, column)| column.sketch.distinct > 0 && !column.is_figure)
         .map(|(place, column)| {
             // A foreign key repeats: a text column that is not a key of this table may be one of another.
             let is_text = column.profile.logical == LogicalType::Text;

@@ -41,6 +41,8 @@ pub struct QueryColumn {
     pub values: QueryValues,
     /// Its vector.
     pub vector: Vec<f32>,
+    /// Whether it was computed of groups, such as a count or a total: it is the key of nothing, whatever its numbers agree with.
+    pub is_figure: bool,
 }
 
 /// What an answer's reason adds where not all rows of the table it speaks of were read, or not all of the query's.
@@ -167,6 +169,7 @@ impl QueryTable {
                 vector: encode::column_vector(embedder, profile, &sketch),
                 profile: profile.clone(),
                 sketch,
+                is_figure: false,
             })
             .collect();
         Ok(Self { origin, place: origin, columns, content, path: path.to_path_buf(), entry })

@@ -59,6 +59,9 @@ impl Repl<'_> {
         if let Some(cost) = &self.cost {
             self.say(&conversation::model_cost(cost));
         }
+        if answer.carry_out {
+            return self.run(Some(1), None);
+        }
         self.say(&what_next(&answer));
         let is_answered = !answer.tables.is_empty() || !answer.facts.is_empty();
         Ok(if is_answered { Status::Done } else { Status::NothingFound })

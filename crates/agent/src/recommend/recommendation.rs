@@ -32,6 +32,10 @@ pub struct Recommendation {
     pub tables: Vec<RankedTable>,
     /// Operations, likeliest first: one of each kind, and other plans that the request may mean.
     pub operations: Vec<RankedOperation>,
+    /// Whether the analyst wants the first operation carried out, as "run it" says; whoever talks with him does so with a preview. It is what the turn
+    /// before proposed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carry_out: bool,
     /// Whether nothing in the lake seems to answer the request: the tables are but the nearest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nothing_found: bool,

@@ -209,7 +209,8 @@ impl Session {
                     None => pending.clear(),
                 }
             } else {
-                pending.extend(requested);
+                // What is only to be carried out was asked for before.
+                pending.extend(requested.filter(|plan| pending.last() != Some(plan)));
             }
         }
         pending

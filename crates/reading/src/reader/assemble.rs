@@ -286,11 +286,11 @@ impl<'a> Assembler<'a> {
                 self.remarks.push(format!("`{}` is taken for {taken}", span.words));
             }
         }
-        for span in self.reading.of(Role::Measure).chain(self.reading.of(Role::Derive)) {
+        for span in self.reading.of(Role::Derive) {
             let column = span.column().map(|column| &self.schema.columns[column]);
-            if let Some((said, own)) = column.and_then(|column| Unit::other_than(column, &span.words)) {
-                let reason = format!("it is computed in {own}");
-                self.not_applied.push(NotApplied { words: said, reason });
+            if let Some(unit) = column.and_then(|column| Unit::other_than(column, &span.words)) {
+                let reason = format!("it is computed in {}", unit.own);
+                self.not_applied.push(NotApplied { words: unit.said, reason });
             }
         }
     }

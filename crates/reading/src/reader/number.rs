@@ -220,6 +220,52 @@ pub fn month(text: &str) -> Option<u32> {
     Some(place as u32 + 1)
 }
 
+/// Months of a year that follow one another: their first and last, 1..=12, which is below the first for those over the turn of the year.
+pub type Months = (u32, u32);
+
+/// Several months that a text says, with the year if it says one: seasons of the northern half, quarters, halves, `June to August`.
+pub fn months(text: &str) -> Option<(Option<i32>, Months)> {
+    const SEASONS: [(&str, Months); 5] =
+        [("spring", (3, 5)), ("summer", (6, 8)), ("autumn", (9, 11)), ("fall", (9, 11)), ("winter", (12, 2))];
+    const BETWEEN: [&str; 6] = ["to", "till", "until", "through", "and", "thru"];
+    let lower = text.to_lowercase();
+    let parts: Vec<&str> = words(&lower).into_iter().map(|word| &lower[word.bytes]).collect();
+    let year = parts.iter().filter_map(|part| part.parse().ok()).find(|year| (1000..=2999).contains(year));
+    let season =
+        || parts.iter().find_map(|part| SEASONS.iter().find(|(name, _)| name == part).map(|(_, months)| *months));
+    // `Q4`, `H1`; words part letters from digits.
+    let short = |letter: &str, most: u32| {
+        let whole = |part: &&str| part.strip_prefix(letter).and_then(|number| number.parse().ok());
+        let apart = |two: &[&str]| (two[0] == letter).then(|| two[1].parse().ok()).flatten();
+        let number = parts.iter().find_map(whole).or_else(|| parts.windows(2).find_map(apart));
+        number.filter(|number: &u32| (1..=most).contains(number))
+    };
+    let spelt = |name: &str, most: u32| {
+        let place = parts.iter().position(|part| *part == name)?;
+        let before = place.checked_sub(1).and_then(|at| parts.get(at))?;
+        let last = || (*before == "last").then_some(most);
+        number(before).filter(|number| number.ordinal).map(|number| number.value as u32).or_else(last)
+    };
+    let part_of_year = |number: u32, length: u32| ((number - 1) * length + 1, number * length);
+    let quarter = || {
+        short("q", 4)
+            .or_else(|| spelt("quarter", 4))
+            .filter(|number| *number <= 4)
+            .map(|number| part_of_year(number, 3))
+    };
+    let half = || {
+        short("h", 2).or_else(|| spelt("half", 2)).filter(|number| *number <= 2).map(|number| part_of_year(number, 6))
+    };
+    let range = || {
+        let named: Vec<(usize, u32)> =
+            parts.iter().enumerate().filter_map(|(at, part)| Some((at, month(part)?))).collect();
+        let [(from, first), (to, last)] = named[..] else { return None };
+        let joins = parts[from + 1..to].iter().any(|part| BETWEEN.contains(part) || matches!(*part, "-" | "–"));
+        (joins && to - from <= 3).then_some((first, last))
+    };
+    Some((year, season().or_else(quarter).or_else(half).or_else(range)?))
+}
+
 /// The number of a weekday, 1 for Monday, by its name or the beginning of it.
 pub fn weekday(text: &str) -> Option<u32> {
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -264,6 +310,27 @@ mod tests {
         assert!(number("the second wave").is_some_and(|number| number.ordinal));
         assert_eq!(of("the cheapest"), None);
         assert_eq!(of("m"), None, "a letter alone is no million");
+    }
+
+    #[test]
+    fn several_months_are_read_in_their_usual_forms() {
+        for (text, expected) in [
+            ("spring 2023", Some((Some(2023), (3, 5)))),
+            ("the winter", Some((None, (12, 2)))),
+            ("Q4", Some((None, (10, 12)))),
+            ("q1 2019", Some((Some(2019), (1, 3)))),
+            ("the second quarter of 2020", Some((Some(2020), (4, 6)))),
+            ("last quarter", Some((None, (10, 12)))),
+            ("first half", Some((None, (1, 6)))),
+            ("H2 2021", Some((Some(2021), (7, 12)))),
+            ("June to August 2023", Some((Some(2023), (6, 8)))),
+            ("nov - feb", Some((None, (11, 2)))),
+            ("three quarters of a mile", None),
+            ("june", None),
+            ("2019", None),
+        ] {
+            assert_eq!(months(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -91,13 +91,16 @@ impl Unit {
         })
     }
 
-    /// A unit among words that can be converted into that of a column and is another one; and the column's.
-    pub(super) fn other_than(column: &SchemaColumn, words: &str) -> Option<(String, String)> {
+    /// A unit among words that can be converted into that of a column and is another one.
+    pub(super) fn other_than(column: &SchemaColumn, words: &str) -> Option<OtherUnit> {
+        // A minimum, a place in an order.
+        const UNCLEAR: [&str; 4] = ["min", "second", "sec", "mi"];
         let own = Self::of_column(column)?;
         let is_other = |unit: &Self| unit.kind == own.kind && unit.factor != own.factor;
-        let said =
-            lower_words(words).filter(|word| word.len() > 1).filter_map(|word| Self::of(&word)).find(is_other)?;
-        Some((said.name, own.name))
+        let clear = lower_words(words).filter(|word| word.len() > 1 && !UNCLEAR.contains(&word.as_str()));
+        let said = clear.filter_map(|word| Self::of(&word)).find(is_other)?;
+        let times = tidy(own.factor / said.factor);
+        Some(OtherUnit { said: said.name, own: own.name, times, divided_by: tidy(said.factor / own.factor) })
     }
 
     /// The unit that the publisher of a column says, else the one that its name ends with, `_per_` and what follows aside. A single letter, and
@@ -116,6 +119,19 @@ impl Unit {
             clear.into_iter().find_map(|word| Self::of(word))
         })
     }
+}
+
+/// A unit that is said of a column which has another.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OtherUnit {
+    /// Its name.
+    pub said: String,
+    /// The name of the column's.
+    pub own: String,
+    /// What the numbers of the column are to be multiplied by.
+    pub times: f64,
+    /// What they are to be divided by instead.
+    pub divided_by: f64,
 }
 
 /// A number that was said with a unit, as a column has it, and how it was taken.

@@ -289,7 +289,13 @@ pub async fn ask(visitor: Visitor, Path(id): Path<String>, Form(asked): Form<Ask
         keep_shown(&visitor, &session);
         (visitor.counted(answer), session)
     });
-    let to = |_: &_, session: &Session| format!("#answer-{}", session.next_turn() - 1);
+    let to = |_: &_, session: &Session| {
+        let turn = session.next_turn() - 1;
+        match session.latest().and_then(|turn| turn.recommendation.as_ref()) {
+            Some(answer) if answer.carry_out => format!("/preview?turn={turn}&operation=1"),
+            _ => format!("#answer-{turn}"),
+        }
+    };
     after(&visitor, &id, asked, to, &typed).await
 }
 

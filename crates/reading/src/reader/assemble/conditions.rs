@@ -9,6 +9,7 @@ use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
 use lakeward_core::request::Act;
+use lakeward_core::text::name_key;
 
 impl Assembler<'_> {
     /// Conditions of the turn that were not used elsewhere.
@@ -42,6 +43,10 @@ impl Assembler<'_> {
             }
             if span.role == Role::Test && Some(column) == quantity {
                 self.done[place] = true;
+                continue;
+            }
+            if self.leaves_one_group(column, span) {
+                self.refuse(place, &format!("it would leave one group of `{name}`"));
                 continue;
             }
             if let Some(reason) = self.unfit(column, span) {
@@ -94,6 +99,15 @@ impl Assembler<'_> {
             }
             self.add(&name, condition);
         }
+    }
+
+    /// Whether a span that says no value wholly is taken for the only value of a column by which the turn groups.
+    fn leaves_one_group(&self, column: usize, span: &Span) -> bool {
+        let is_value = |span: &&Span| span.role == Role::Value && span.column() == Some(column);
+        let groups = self.reading.of(Role::Group).any(|group| group.columns.contains(&column));
+        let is_guessed = span.value.as_ref().is_some_and(|value| name_key(value) != name_key(&span.words));
+        let compares = span.operator == Operator::Equal && span.part.is_none();
+        groups && is_guessed && compares && self.reading.spans.iter().filter(is_value).count() == 1
     }
 
     /// Why a column cannot have what a span says of it, as far as that is plain; what is converted on the way is remarked.
@@ -291,6 +305,8 @@ impl Assembler<'_> {
                 Operator::Missing if says_yes_or_no(column) && !speaks_of_gaps(column, span) => no(column, of),
                 Operator::Missing => Condition::Missing(of),
                 Operator::Present => Condition::Not(Box::new(Condition::Missing(of))),
+                Operator::No if column.kind == ColumnKind::Date => Condition::Missing(of),
+                _ if column.kind == ColumnKind::Date => Condition::Not(Box::new(Condition::Missing(of))),
                 Operator::No => no(column, of),
                 _ => yes(column, of),
             }),

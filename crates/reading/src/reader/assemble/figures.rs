@@ -10,6 +10,7 @@ use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
 use crate::reader::schema::{ColumnKind, StandIn};
 use crate::reader::span::{Function, Role, Span};
+use crate::reader::unit::Unit;
 use lakeward_core::text::{is_function_word, lower_words, name_key, name_likeness};
 
 impl Assembler<'_> {
@@ -127,9 +128,35 @@ impl Assembler<'_> {
                     // Another function for what stands.
                     return vec![plain(function, None)];
                 }
+                let of = |(place, name): (&usize, String)| self.in_said_unit(span, *place).unwrap_or(name);
+                let columns: Vec<String> = span.columns.iter().zip(columns).map(of).collect();
                 columns.into_iter().map(|name| plain(function.clone(), Some(name))).collect()
             }
         }
+    }
+
+    /// The name of a column of the numbers of another in the unit that is said with a figure of it: "tonnes of each kind", "the mean in minutes".
+    fn in_said_unit(&mut self, span: &Span, column: usize) -> Option<String> {
+        let known = &self.schema.columns[column];
+        if known.of_result {
+            return None;
+        }
+        let behind = self.reading.text.get(span.bytes.end..).unwrap_or_default();
+        let mut behind = lower_words(behind);
+        let behind = behind.next().filter(|word| word == "in").and_then(|_| behind.next()).unwrap_or_default();
+        let unit = Unit::other_than(known, &format!("{} {behind}", span.words))?;
+        let (operator, by) =
+            if unit.times >= 1.0 { (Arithmetic::Times, unit.times) } else { (Arithmetic::DividedBy, unit.divided_by) };
+        let name = format!("{}_in_{}", self.name(column), unit.said);
+        let right = Box::new(Expression::Value(Value::Number(by)));
+        let value = Expression::Arithmetic { operator, left: Box::new(Expression::column(known.name.clone())), right };
+        let derived = Step::Derive { name: name.clone(), value };
+        let rows = &mut self.layout.last().rows;
+        if !rows.contains(&derived) {
+            rows.push(derived);
+        }
+        self.remarks.push(format!("{} is converted from {} to {}", known.name, unit.own, unit.said));
+        Some(name)
     }
 
     /// Whether a share of a column's total is one of sums: of groups, or of the rows that meet a condition.

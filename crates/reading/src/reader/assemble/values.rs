@@ -3,7 +3,7 @@
 use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, TextTest, Value};
 
 use super::yes_no::{no, yes};
-use crate::reader::number::{date, date_in, month, number, weekday};
+use crate::reader::number::{Months, date, date_in, month, months, number, weekday};
 use crate::reader::schema::{ColumnKind, SchemaColumn};
 use crate::reader::span::{Operator, Span};
 use crate::reader::unit::{Taken, in_unit_of};
@@ -82,6 +82,11 @@ fn as_value(number: f64, column: &SchemaColumn) -> Value {
 pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> {
     let of = Expression::column(column.name.clone());
     let words = span.value.as_deref().unwrap_or(&span.words);
+    if column.kind == ColumnKind::Date
+        && let Some((year, months)) = months(words)
+    {
+        return in_months(&of, comparison(span.operator)?, year.or(column.only_year), months);
+    }
     // "January 2013" is neither a month of every year nor a whole year, whatever part the reader takes it for.
     let says_month =
         column.kind == ColumnKind::Date && matches!(date_in(words, column.only_year), Some((_, Some(_), _)));
@@ -127,6 +132,34 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
         ColumnKind::Integer | ColumnKind::Number => as_value(numeric(column, span)?, column),
     };
     Some(Condition::Compare { left: of, comparison, right: Expression::Value(right) })
+}
+
+/// Several months compared with dates: those of a year, else of every year.
+fn in_months(of: &Expression, comparison: Comparison, year: Option<i32>, (first, last): Months) -> Option<Condition> {
+    let Some(year) = year else {
+        let compare = |comparison, month: u32| Condition::Compare {
+            left: Expression::Part { part: DatePart::Month, of: Box::new(of.clone()) },
+            comparison,
+            right: Expression::Value(Value::Integer(i64::from(month))),
+        };
+        let (from, to) = (compare(Comparison::AtLeast, first), compare(Comparison::AtMost, last));
+        let within = if first <= last { from.and(to) } else { from.or(to) };
+        return match comparison {
+            Comparison::Equal => Some(within),
+            Comparison::Different => Some(Condition::Not(Box::new(within))),
+            _ => None,
+        };
+    };
+    let end = if first <= last { year } else { year + 1 };
+    let bound = |comparison| match comparison {
+        Comparison::Less | Comparison::AtLeast => in_month(of.clone(), comparison, year, first),
+        _ => in_month(of.clone(), comparison, end, last),
+    };
+    Some(match comparison {
+        Comparison::Equal => bound(Comparison::AtLeast).and(bound(Comparison::AtMost)),
+        Comparison::Different => Condition::Not(Box::new(bound(Comparison::AtLeast).and(bound(Comparison::AtMost)))),
+        other => bound(other),
+    })
 }
 
 /// A month of a year compared with dates.

@@ -75,8 +75,12 @@ pub(super) fn says_yes_or_no(column: &SchemaColumn) -> bool {
     }
 }
 
-/// Whether a column can be asked for yes and no: of numbers, those that are not zero.
+/// Whether a column can be asked for yes and no: of numbers, those that are not zero; of dates, those that are there, as what is not finished
+/// has no date of its end.
 pub(super) fn may_say_yes(column: &SchemaColumn) -> bool {
+    if column.kind == ColumnKind::Date {
+        return true;
+    }
     let unknown = column.kind == ColumnKind::Text && column.values.is_empty();
     unknown || column.kind.is_number() || says_yes_or_no(column) || written(column, true).is_some()
 }
