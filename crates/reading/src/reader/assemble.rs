@@ -6,6 +6,7 @@
 
 mod columns;
 mod conditions;
+mod elapsed;
 mod figures;
 mod groups;
 mod order;
@@ -67,6 +68,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
         done: vec![false; reading.spans.len()],
         figure: None,
         computed: None,
+        of_time: Vec::new(),
     };
     let tables = assembler.tables();
     assembler.take_back();
@@ -161,12 +163,14 @@ struct Assembler<'a> {
     figure: Option<String>,
     /// The name of the column that it computed last for every row.
     computed: Option<String>,
+    /// Places of the spans that ask how long something took.
+    of_time: Vec<usize>,
 }
 
 impl<'a> Assembler<'a> {
     /// What follows `per` or `each` and was read as nothing: groups that are wanted of a column that is not there.
     fn grouped_in_vain(&mut self) {
-        if self.reading.spans.iter().any(|span| span.role == Role::Group) {
+        if self.reading.spans.iter().any(|span| span.role == Role::Group) || !self.of_time.is_empty() {
             return;
         }
         let words = words(&self.reading.text);
@@ -242,7 +246,11 @@ impl<'a> Assembler<'a> {
             let Some(column) = span.column() else { continue };
             let known = &self.schema.columns[column];
             let lost = self.not_applied.iter().any(|lost| lost.words == span.words);
-            if lost || known.of_result || !(self.done[place] || span.role == Role::Column) {
+            if lost
+                || known.of_result
+                || self.of_time.contains(&place)
+                || !(self.done[place] || span.role == Role::Column)
+            {
                 continue;
             }
             // "The most common names" are the first by a figure, whatever they are called.

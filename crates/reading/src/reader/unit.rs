@@ -91,6 +91,11 @@ impl Unit {
         })
     }
 
+    /// Whether the numbers of a column are times, such as minutes.
+    pub(super) fn is_of_time(column: &SchemaColumn) -> bool {
+        Self::of_column(column).is_some_and(|unit| unit.kind == 0)
+    }
+
     /// A unit among words that can be converted into that of a column and is another one.
     pub(super) fn other_than(column: &SchemaColumn, words: &str) -> Option<OtherUnit> {
         // A minimum, a place in an order.
@@ -119,6 +124,12 @@ impl Unit {
             clear.into_iter().find_map(|word| Self::of(word))
         })
     }
+}
+
+/// How many days a unit of time is that is written out: `hours`.
+pub(super) fn days_of(word: &str) -> Option<f64> {
+    const DAY: f64 = 86_400.0;
+    Unit::of(word).filter(|unit| unit.kind == 0 && word.len() > 3).map(|unit| unit.factor / DAY)
 }
 
 /// A unit that is said of a column which has another.

@@ -21,6 +21,56 @@ fn taken(marked: &str) -> (String, String, String) {
     with_ranges(&labelled[0].meant, &labelled[0].schema)
 }
 
+/// The same over repairs, which have two dates.
+fn taken_of_repairs(marked: &str) -> (String, String, String) {
+    let sheet = r#"{"c": "y", "sheet": "repairs", "columns": ["job:integer", "came_in:date", "went_out:date", "fitter:text=K1|K2|K3"]}"#;
+    let text = format!("{sheet}\n{{\"c\": \"y\", \"t\": 0, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
+    let conversations = conversations(&text).expect("annotations");
+    let labelled = conversations[0].labelled(None);
+    let assembly = assemble(&labelled[0].meant, &labelled[0].schema, &Plan::of(Input::Table("repairs".into())));
+    let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
+    let lost: Vec<String> =
+        assembly.not_applied.iter().map(|lost| format!("{}: {}", lost.words, lost.reason)).collect();
+    (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
+}
+
+#[test]
+fn how_long_something_took_is_the_time_between_its_dates() {
+    let (steps, remarks, lost) = taken_of_repairs("with [the number of days|measure fn=count] each took");
+    assert_eq!(steps, "adds days: went_out − came_in");
+    assert_eq!((remarks.as_str(), lost.as_str()), ("`days` are those from came_in to went_out", ""));
+    let (steps, ..) = taken_of_repairs("[how many weeks|measure fn=count] did it take by [fitter|group col=fitter]");
+    assert_eq!(steps, "adds weeks: (went_out − came_in) / 7; computes the mean of weeks for each fitter");
+    let (steps, ..) = taken_of_repairs("[how long|measure fn=max] at most per [fitter|group col=fitter]");
+    assert_eq!(steps, "adds days: went_out − came_in; computes the largest days for each fitter");
+    let (steps, ..) = taken_of_repairs("[how many|measure fn=count] per [fitter|group col=fitter]");
+    assert_eq!(steps, "computes the number of rows for each fitter");
+}
+
+#[test]
+fn several_months_and_missing_dates_are_conditions_of_dates() {
+    for (marked, step) in [
+        ("what [came in|test col=went_out op=no]", "keeps the rows whose went_out is missing"),
+        ("those [finished|test col=went_out op=yes]", "keeps the rows whose went_out is there"),
+        (
+            "in [spring 2023|value col=came_in]",
+            "keeps the rows whose came_in is at least 2023-03-01 and came_in is below 2023-06-01",
+        ),
+        (
+            "in [Q4|value col=came_in]",
+            "keeps the rows whose month of came_in is at least 10 and the month of came_in is at most 12",
+        ),
+        (
+            "in [winter|value col=came_in]",
+            "keeps the rows whose month of came_in is at least 12 or the month of came_in is at most 2",
+        ),
+        ("from [June to August 2022|value col=came_in op=>=]", "keeps the rows whose came_in is at least 2022-06-01"),
+    ] {
+        let (steps, _, lost) = taken_of_repairs(marked);
+        assert_eq!((steps.as_str(), lost.as_str()), (step, ""), "{marked}");
+    }
+}
+
 fn with_ranges(reading: &TurnReading, schema: &Schema) -> (String, String, String) {
     let mut schema = schema.clone();
     for (name, range) in [("idle_share", (0.0, 1.0)), ("fee", (5.0, 900.0)), ("crew", (1.0, 40.0))] {
@@ -134,8 +184,13 @@ fn a_share_of_a_number_is_one_of_its_total() {
     );
     let (steps, ..) = taken("[what share|measure fn=share] of the berths is in [Dingle|value col=harbour]");
     assert_eq!(steps, "computes the mean of 100 where harbour is Dingle, else 0 of all rows", "of rows");
-    let (_, _, lost) = taken("[total cargo in tonnes|measure fn=sum col=cargo_kg] by [harbour|group col=harbour]");
-    assert_eq!(lost, "tonnes: it is computed in kg");
+    let (steps, remarks, lost) =
+        taken("[total cargo in tonnes|measure fn=sum col=cargo_kg] by [harbour|group col=harbour]");
+    assert_eq!(
+        steps,
+        "adds cargo_kg_in_tonnes: cargo_kg / 1000; computes the total cargo_kg_in_tonnes for each harbour"
+    );
+    assert_eq!((remarks.as_str(), lost.as_str()), ("cargo_kg is converted from kg to tonnes", ""));
 }
 
 #[test]

@@ -61,6 +61,17 @@ impl Assembler<'_> {
             if self.lacks_figure(span) {
                 continue;
             }
+            if let Some(name) = self.elapsed(span) {
+                self.done[place] = true;
+                self.of_time.push(place);
+                self.computed = Some(name.clone());
+                if !self.is_of_each_row(function) {
+                    let mean = matches!(function, Function::Count | Function::CountDistinct | Function::Sum);
+                    let function = if mean { Function::Mean } else { function };
+                    measures.extend(measure_of(function, name));
+                }
+                continue;
+            }
             for measure in self.measures_of(span, function) {
                 self.done[place] = true;
                 if !measures.contains(&measure) {
@@ -154,8 +165,8 @@ impl Assembler<'_> {
         let rows = &mut self.layout.last().rows;
         if !rows.contains(&derived) {
             rows.push(derived);
+            self.remarks.push(format!("{} is converted from {} to {}", known.name, unit.own, unit.said));
         }
-        self.remarks.push(format!("{} is converted from {} to {}", known.name, unit.own, unit.said));
         Some(name)
     }
 
@@ -361,6 +372,18 @@ impl Assembler<'_> {
 fn asks_how_many(span: &Span) -> bool {
     let says = |wanted: &[&str]| lower_words(&span.words).any(|word| wanted.contains(&word.as_str()));
     says(&["many", "number"]) && !says(&["different", "distinct", "unique"])
+}
+
+/// A mean, median, or one of the ends of a column.
+fn measure_of(function: Function, of: String) -> Option<Measure> {
+    let function = match function {
+        Function::Mean => MeasureFunction::Mean,
+        Function::Median => MeasureFunction::Median,
+        Function::Min => MeasureFunction::Min,
+        Function::Max => MeasureFunction::Max,
+        _ => return None,
+    };
+    Some(Measure { function, of: Some(Expression::Column(of)), condition: None, name: None })
 }
 
 fn correlation(one: &str, other: &str) -> Measure {
