@@ -23,7 +23,7 @@ fn taken(marked: &str) -> (String, String, String) {
 
 /// The same over repairs, which have two dates.
 fn taken_of_repairs(marked: &str) -> (String, String, String) {
-    let sheet = r#"{"c": "y", "sheet": "repairs", "columns": ["job:integer", "came_in:date", "went_out:date", "fitter:text=K1|K2|K3"]}"#;
+    let sheet = r#"{"c": "y", "sheet": "repairs", "columns": ["job:integer", "came_in:date", "went_out:date", "fitter:text=K1|K2|K3", "billed:text=10/2022|03/2023|04/2023|11/2023"]}"#;
     let text = format!("{sheet}\n{{\"c\": \"y\", \"t\": 0, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
     let conversations = conversations(&text).expect("annotations");
     let labelled = conversations[0].labelled(None);
@@ -64,6 +64,16 @@ fn several_months_and_missing_dates_are_conditions_of_dates() {
             "in [winter|value col=came_in]",
             "keeps the rows whose month of came_in is at least 12 or the month of came_in is at most 2",
         ),
+        (
+            "[2022|value col=came_in part=year] and [2023|value col=came_in part=year]",
+            "keeps the rows whose year of came_in is 2022 or the year of came_in is 2023",
+        ),
+        ("billed in [Q4|value col=billed]", "keeps the rows whose billed is 10/2022 or 11/2023"),
+        (
+            "billed since [March 2023|value col=billed op=>=]",
+            "keeps the rows whose billed is 03/2023, 04/2023 or 11/2023",
+        ),
+        ("billed in [2022|value col=billed]", "keeps the rows whose billed is 10/2022"),
         ("from [June to August 2022|value col=came_in op=>=]", "keeps the rows whose came_in is at least 2022-06-01"),
     ] {
         let (steps, _, lost) = taken_of_repairs(marked);

@@ -2,7 +2,7 @@
 
 use lakeward_core::plan::{Comparison, Condition, Expression, Step, TextTest, Value};
 
-use super::values::{compared, comparison, is_place, plain_value, said_number};
+use super::values::{compared, comparison, is_place, months_among, plain_value, said_number};
 use super::yes_no::{may_say_yes, no, says_yes_or_no, speaks_of_gaps, tells_present, yes};
 use super::{Assembler, NotApplied};
 use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
@@ -45,6 +45,17 @@ impl Assembler<'_> {
                 self.done[place] = true;
                 continue;
             }
+            if let Some(values) = months_among(&self.schema.columns[column], span) {
+                self.done[place] = true;
+                match span.operator {
+                    Operator::Different => {
+                        let one_of = Condition::OneOf { value: Expression::column(name.clone()), values };
+                        conditions.push((name, Condition::Not(Box::new(one_of))));
+                    }
+                    _ => equal.push((name, values)),
+                }
+                continue;
+            }
             if self.leaves_one_group(column, span) {
                 self.refuse(place, &format!("it would leave one group of `{name}`"));
                 continue;
@@ -83,7 +94,12 @@ impl Assembler<'_> {
                 }
             } else if let Some(condition) = self.condition(span) {
                 self.done[place] = true;
-                conditions.push((name, condition));
+                // No date is in two years: "2022 and 2023", "in June and in August".
+                let before = self.reading.spans[..place].iter().any(|other| is_same_part(other, span));
+                match conditions.iter_mut().rev().find(|(known, _)| *known == name).filter(|_| before) {
+                    Some((_, known)) => *known = known.clone().or(condition),
+                    None => conditions.push((name, condition)),
+                }
             }
         }
         for (name, values) in equal {
@@ -319,6 +335,13 @@ impl Assembler<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether two spans want one part of one date, or both whole dates, to be something.
+fn is_same_part(one: &Span, other: &Span) -> bool {
+    let is_value = |span: &Span| span.role == Role::Value && span.operator == Operator::Equal;
+    let is_part = one.part.is_some() && one.part == other.part;
+    is_value(one) && is_value(other) && is_part && one.column() == other.column()
 }
 
 /// A text that the cells have somewhere, or do not have.

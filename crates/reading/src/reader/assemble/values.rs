@@ -5,9 +5,9 @@ use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, TextTest,
 use super::yes_no::{no, yes};
 use crate::reader::number::{Months, date, date_in, month, months, number, weekday};
 use crate::reader::schema::{ColumnKind, SchemaColumn};
-use crate::reader::span::{Operator, Span};
+use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
-use lakeward_core::text::lower_words;
+use lakeward_core::text::{lower_words, name_key};
 
 pub(super) fn comparison(operator: Operator) -> Option<Comparison> {
     Some(match operator {
@@ -132,6 +132,44 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
         ColumnKind::Integer | ColumnKind::Number => as_value(numeric(column, span)?, column),
     };
     Some(Condition::Compare { left: of, comparison, right: Expression::Value(right) })
+}
+
+/// The values of a column of months in text, `04/2023`, that a span says: a month, several, a year. None for other columns and words.
+pub(super) fn months_among(column: &SchemaColumn, span: &Span) -> Option<Vec<Value>> {
+    const LEAST: usize = 3;
+    let of_year = |value: &String| match date_in(value, None)? {
+        (year, Some(month), None) => Some((year, month)),
+        _ => None,
+    };
+    let is_value = span.role == Role::Value && column.kind == ColumnKind::Text && column.complete;
+    if !is_value || column.values.len() < LEAST || name_key(&span.words).is_empty() {
+        return None;
+    }
+    let known: Vec<(i32, u32)> = column.values.iter().map(of_year).collect::<Option<_>>()?;
+    let words = &span.words;
+    let said = months(words).or_else(|| match (date_in(words, None), month(words)) {
+        (Some((year, Some(month), None)), _) => Some((Some(year), (month, month))),
+        (Some((year, None, None)), _) => Some((Some(year), (1, 12))),
+        (None, Some(month)) => Some((None, (month, month))),
+        _ => None,
+    });
+    let (year, (first, last)) = said?;
+    let only = known.iter().all(|(other, _)| *other == known[0].0).then_some(known[0].0);
+    let of = |year: i32, month: u32| i64::from(year) * 12 + i64::from(month);
+    let ends = year.or(only).map(|year| (of(year, first), of(if first <= last { year } else { year + 1 }, last)));
+    let is_meant = |&(year, month): &(i32, u32)| match (span.operator, ends) {
+        (Operator::Equal | Operator::Different, Some((from, to))) => (from..=to).contains(&of(year, month)),
+        (Operator::Equal | Operator::Different, None) if first <= last => (first..=last).contains(&month),
+        (Operator::Equal | Operator::Different, None) => month >= first || month <= last,
+        (Operator::AtLeast, Some((from, _))) => of(year, month) >= from,
+        (Operator::Greater, Some((_, to))) => of(year, month) > to,
+        (Operator::AtMost, Some((_, to))) => of(year, month) <= to,
+        (Operator::Less, Some((from, _))) => of(year, month) < from,
+        _ => false,
+    };
+    let meant = column.values.iter().zip(&known).filter(|(_, known)| is_meant(known));
+    let meant: Vec<Value> = meant.map(|(value, _)| Value::Text(value.clone())).collect();
+    (!meant.is_empty()).then_some(meant)
 }
 
 /// Several months compared with dates: those of a year, else of every year.
