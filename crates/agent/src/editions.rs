@@ -16,6 +16,7 @@ use lakeward_core::text::years::{LIKELY, year, years};
 use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_reading::reader::{Act, How, MONTHS, TableWish, TurnReading, month_said};
+use lakeward_search::union::{self, UnionOptions};
 
 /// Words that ask for rows beside those at hand, not in their place.
 const BESIDE: [&str; 9] = ["too", "also", "well", "both", "add", "append", "include", "including", "plus"];
@@ -27,6 +28,8 @@ const BEFORE_MONTHS: [&str; 16] = [
     "in", "of", "for", "from", "since", "until", "till", "during", "and", "or", "to", "through", "only", "just",
     "plus", "versus",
 ];
+/// Tables that align with one at hand, among which an edition with other names is looked for.
+const ALIGNED: usize = 20;
 /// Most periods of one range.
 const LONGEST_RANGE: usize = 24;
 
@@ -39,6 +42,13 @@ struct Period {
 
 /// A year, and a month where that is known.
 type Date = (i32, Option<u32>);
+
+/// A table of another period.
+struct Edition {
+    id: String,
+    /// The columns of the table at hand with what they are called here.
+    columns: Vec<(String, String)>,
+}
 
 /// A plan over editions of other periods.
 pub(super) struct Editions {
@@ -93,31 +103,35 @@ impl Agent<'_> {
         }
         let covers = |said: Period| at_hand.iter().any(|table| is_of(table, said));
         let (own_periods, asked): (Vec<Period>, Vec<Period>) = said.into_iter().partition(|said| covers(*said));
-        let mut tables = Vec::new();
+        let mut editions = Vec::new();
         for said in &asked {
             let Some(edition) = self.edition(&own, *said)? else { return Ok(None) };
-            tables.push(edition);
+            editions.push(edition);
         }
         let kept = kept_periods(base)?;
-        if tables.is_empty() || kept.iter().any(|kept| kept.year.is_some() && covers(*kept)) {
+        if editions.is_empty() || kept.iter().any(|kept| kept.year.is_some() && covers(*kept)) {
             return Ok(None);
         }
-        let names = own.profile.columns.iter().map(|column| (column.name.clone(), column.name.clone()));
-        let names: Vec<(String, String)> = names.collect();
-        let part =
-            |table: &String| UnionPart { columns: names.clone(), with: Relation::of(Input::Table(table.clone())) };
         let beside =
             appends || !own_periods.is_empty() || lower_words(text).any(|word| BESIDE.contains(&word.as_str()));
-        let (mut plan, others) = match &tables[..] {
-            [first, rest @ ..] if !beside => (replaced_source(base, Input::Table(first.clone()), Vec::new()), rest),
-            all => (base.clone(), all),
+        let tables: Vec<String> = editions.iter().map(|edition| edition.id.clone()).collect();
+        let mut editions = editions.into_iter();
+        let mut plan = match (!beside).then(|| editions.next()).flatten() {
+            Some(Edition { id, columns }) => {
+                let renamed = columns.into_iter().filter(|(own, other)| own != other);
+                replaced_source(base, Input::Table(id), renamed.map(|(own, other)| (other, own)).collect())
+            }
+            None => base.clone(),
         };
+        let others: Vec<UnionPart> = editions
+            .map(|Edition { id, columns }| UnionPart { columns, with: Relation::of(Input::Table(id)) })
+            .collect();
         if !others.is_empty() {
-            let others = others.iter().map(part).collect();
             plan.relation.steps.insert(0, Step::Union(Union { others, keep_extra: false, source_column: None }));
         }
-        // A condition on months has to become one on those of the edition.
-        let periods = if kept.is_empty() { asked } else { Vec::new() };
+        // Rows of one period need no condition on it; one on months has to become one on those of the edition.
+        let of_all = own_periods.into_iter().filter(|said| lies_in(&own, *said) && dates_of(&own).is_some());
+        let periods = if kept.is_empty() { asked.into_iter().chain(of_all).collect() } else { Vec::new() };
         Ok(Some(Editions { plan, periods, tables }))
     }
 
@@ -157,25 +171,45 @@ impl Agent<'_> {
         };
         let Some(first) = periods(text).first().copied().filter(|first| !is_of(&best, *first)) else { return Ok(()) };
         let Some(edition) = self.edition(&best, first)? else { return Ok(()) };
-        if let Some(place) = scored.iter().position(|scored| scored.id() == edition) {
+        if let Some(place) = scored.iter().position(|scored| scored.id() == edition.id) {
             let edition = scored.remove(place);
             scored.insert(0, edition);
         }
         Ok(())
     }
 
-    /// The table with the columns of `own` and its name, but of a period. What a table holds goes before what its name says.
-    fn edition(&self, own: &TableEntry, said: Period) -> Result<Option<String>> {
+    /// The table with the columns of `own`, by these names or others, and with its name, but of a period. What a table holds goes before what its
+    /// name says.
+    fn edition(&self, own: &TableEntry, said: Period) -> Result<Option<Edition>> {
         let id = own.id.as_str();
+        let columns = || own.profile.columns.iter().map(|column| &column.name);
+        let mut renamed = None;
         for other in names_of(id, said) {
             let Some(table) = self.table_of(&other)? else { continue };
-            let has = |name: &String| table.profile.columns.iter().any(|column| column.name == *name);
-            let is_edition = said.month.is_none() || is_of(&table, said);
-            if other != id && is_edition && own.profile.columns.iter().all(|column| has(&column.name)) {
-                return Ok(Some(other));
+            let is_edition = other != id && (said.month.is_none() || is_of(&table, said));
+            if !is_edition {
+                continue;
             }
+            if columns().all(|name| table.profile.columns.iter().any(|column| column.name == *name)) {
+                let columns = columns().map(|name| (name.clone(), name.clone())).collect();
+                return Ok(Some(Edition { id: other, columns }));
+            }
+            renamed = match renamed {
+                None => self.renamed_edition(id, other)?,
+                known => known,
+            };
         }
-        Ok(None)
+        Ok(renamed)
+    }
+
+    /// `other` as an edition of `own`, where all columns of `own` align with some of it.
+    fn renamed_edition(&self, own: &str, other: String) -> Result<Option<Edition>> {
+        let Some(table) = self.open_candidate(own)? else { return Ok(None) };
+        let options = UnionOptions { k: ALIGNED, count_rows: false, weights: &self.ranking };
+        let aligned = union::search(self.index, self.lake, &table, &options)?;
+        let found = aligned.into_iter().find(|answer| answer.table == other && answer.unmatched.is_empty());
+        let pairs = found.map(|found| found.alignment.into_iter().map(|pair| (pair.query_column, pair.column)));
+        Ok(pairs.map(|pairs| Edition { id: other, columns: pairs.collect() }))
     }
 
     fn table_of(&self, id: &str) -> Result<Option<TableEntry>> {
