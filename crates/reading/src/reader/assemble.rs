@@ -57,6 +57,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     let base = if fresh { Plan::of(plan.relation.source.clone()) } else { plan.clone() };
     let mut reading = with_content(reading, schema);
     one_column_between(&mut reading, schema);
+    not_another_code(&mut reading);
     let reading = &reading;
     let mut assembler = Assembler {
         reading,
@@ -130,6 +131,28 @@ fn one_column_between(reading: &mut TurnReading, schema: &Schema) {
             if is_first { (low.columns.clone(), low.part) } else { (high.columns.clone(), high.part) };
         for span in &mut reading.spans[place - 1..=place] {
             (span.columns, span.part) = (columns.clone(), part);
+        }
+    }
+}
+
+/// A code that is written like another one is not that one: where `K25` is said and there is `K11`, there is no such value.
+fn not_another_code(reading: &mut TurnReading) {
+    // Letters and digits in their places; none for what is not of both.
+    let form = |text: &str| -> Option<String> {
+        let text = text.trim();
+        let is_code = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'))
+            && text.chars().any(|c| c.is_ascii_digit())
+            && text.chars().any(|c| c.is_ascii_alphabetic());
+        let place = |c: char| if c.is_ascii_digit() { '9' } else { c.to_ascii_lowercase() };
+        is_code.then(|| text.chars().map(place).collect())
+    };
+    for span in reading.spans.iter_mut().filter(|span| span.role == Role::Value) {
+        let is_other = span.value.as_ref().is_some_and(|value| {
+            !value.eq_ignore_ascii_case(span.words.trim())
+                && form(value).is_some_and(|of| Some(of) == form(&span.words))
+        });
+        if is_other {
+            span.value = None;
         }
     }
 }

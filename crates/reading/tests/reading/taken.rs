@@ -81,6 +81,14 @@ fn several_months_and_missing_dates_are_conditions_of_dates() {
     }
 }
 
+#[test]
+fn a_code_is_not_another_one_that_is_written_like_it() {
+    let (steps, _, lost) = taken_of_repairs("only [K9|value col=fitter val=K2]");
+    assert_eq!((steps.as_str(), lost.as_str()), ("", "K9: `fitter` has no such value"));
+    let (steps, _, lost) = taken_of_repairs("only [k2|value col=fitter val=K2]");
+    assert_eq!((steps.as_str(), lost.as_str()), ("keeps the rows whose fitter is K2", ""));
+}
+
 fn with_ranges(reading: &TurnReading, schema: &Schema) -> (String, String, String) {
     let mut schema = schema.clone();
     for (name, range) in [("idle_share", (0.0, 1.0)), ("fee", (5.0, 900.0)), ("crew", (1.0, 40.0))] {
