@@ -4,7 +4,7 @@ use super::Agent;
 use super::tables::is_held;
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::plan::Plan;
+use lakeward_core::plan::{Plan, Step};
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::profile::ColumnProfile;
@@ -93,6 +93,7 @@ impl Agent<'_> {
             self.name_in_english(&mut of_input.columns)?;
             known.push(of_input);
         }
+        add_appended(plan, &mut known);
         Ok(known)
     }
 
@@ -122,6 +123,32 @@ impl Agent<'_> {
                 ValuesOf::Hashes(hashes) => hashes.get(at).is_some_and(|hashes| hashes.binary_search(&hash).is_ok()),
             }
         })
+    }
+}
+
+/// Adds what rows that a plan appends hold to the columns of its source; `known` are those of its inputs, in their order.
+fn add_appended(plan: &Plan, known: &mut [KnownColumns]) {
+    let inputs = plan.inputs();
+    let place = |input: &Input| inputs.iter().position(|known| *known == input);
+    let Some(source) = place(&plan.relation.source) else { return };
+    let unions = plan.relation.steps.iter().filter_map(|step| match step {
+        Step::Union(union) => Some(&union.others),
+        _ => None,
+    });
+    for part in unions.flatten() {
+        let Some(other) = place(&part.with.source) else { continue };
+        for (name, called) in &part.columns {
+            let appended =
+                known.get(other).and_then(|table| table.columns.iter().find(|column| column.name == *called));
+            let Some(appended) = appended.cloned() else { continue };
+            let own = known.get_mut(source).and_then(|table| table.columns.iter_mut().find(|own| own.name == *name));
+            let Some(own) = own else { continue };
+            let new = appended.values.into_iter().filter(|value| !own.values.contains(value)).collect::<Vec<_>>();
+            own.values.extend(new);
+            own.complete &= appended.complete;
+            own.range = own.range.zip(appended.range).map(|(own, other)| (own.0.min(other.0), own.1.max(other.1)));
+            own.only_year = own.only_year.filter(|year| appended.only_year == Some(*year));
+        }
     }
 }
 

@@ -431,10 +431,18 @@ impl Agent<'_> {
         let assembly = if reading.assembly.tables.is_empty() {
             reading.assembly.clone()
         } else if says_more {
-            // Now with the columns of the other table.
+            // Now with the columns of the other table. Values that none of the rows before had say which rows are appended.
+            let is_appended = matches!(&chosen, Some((_, OperationKind::Union)));
+            let lost: Vec<&str> = reading.assembly.not_applied.iter().map(|lost| lost.words.as_str()).collect();
+            let says_which =
+                |span: &Span| is_appended && span.role == Role::Value && lost.contains(&span.words.as_str());
+            for span in reading.turn.spans.iter().filter(|span| says_which(span)) {
+                remarks.push(format!("`{}` is taken to say which rows are appended", span.words));
+            }
             let without_tables = |turn: &mut TurnReading| {
                 turn.acts.retain(|act| *act != Act::New);
-                turn.spans.retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key));
+                turn.spans
+                    .retain(|span| !matches!(span.role, Role::Table | Role::Add | Role::Key) && !says_which(span));
             };
             self.assembled(session, text, &plan, at_hand, &without_tables)?.assembly
         } else {
