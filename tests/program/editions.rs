@@ -70,6 +70,38 @@ fn another_year_is_another_table() {
 }
 
 #[test]
+fn an_edition_may_call_its_columns_otherwise() {
+    let rows = |header: &str, year: i32, clerks: [&str; 3]| {
+        let row = |at: usize| {
+            let (street, clerk) = (["Mill Lane", "High Street", "Dock Road"][at % 3], clerks[at % 3]);
+            format!(
+                "{year}/{at:04},{year}-{:02}-{:02},{street},{},{clerk}\n",
+                at % 12 + 1,
+                at % 28 + 1,
+                20 + 5 * (at % 9)
+            )
+        };
+        format!("{header}\n{}", (1..=90).map(row).collect::<String>())
+    };
+    let folder = Folder::of(&[
+        ("fines_2021.csv", &rows("notice,issued,street,amount_eur,clerk", 2021, ["K10", "K11", "K12"])),
+        ("fines_2022.csv", &rows("notice_no,issued_on,street_name,amount,clerk_id", 2022, ["K10", "K11", "K15"])),
+    ]);
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut session = Session::new("renamed", "lake");
+    session.use_table(Input::Table("fines_2021".into()));
+    say(&lakeward, &mut session, "number of fines per clerk");
+    let both = say(&lakeward, &mut session, "both years together, 2021 and 2022");
+    assert_eq!(appended(&both), [&Input::Table("fines_2022".into())]);
+    assert!(!both.relation.steps.iter().any(|step| matches!(step, Step::Filter(_))), "{:?}", both.relation.steps);
+    // What only the appended rows have is known, and is not taken for another code.
+    let without = say(&lakeward, &mut session, "leave out K15");
+    let filters = without.relation.steps.iter().filter(|step| matches!(step, Step::Filter(_))).map(Step::to_string);
+    assert_eq!(filters.collect::<Vec<_>>(), ["keeps the rows whose clerk is other than K15"]);
+}
+
+#[test]
 fn another_month_is_another_table() {
     let rows = |month: u32| {
         let rows = (1..=28).map(|day| format!("{day:02},Z{},2024-{month:02}-{day:02},{}\n", day % 4, 40 + day));

@@ -260,3 +260,31 @@ fn copies_exports_and_hostile_lines() {
     assert_eq!(run.code, 3, "{}", run.stderr);
     assert_eq!(fs::read_to_string(store.folder().join("broken.json")).expect("a file"), "{");
 }
+
+#[test]
+fn what_was_proposed_is_carried_out_in_words() {
+    let place = place();
+    let lines = [
+        "/use population/gapminder/countries2007",
+        "average life expectancy per continent",
+        "ok, run it",
+        "sort it descending",
+        "yes please",
+        "now just the top 2",
+        "do it",
+        "go ahead",
+        "/memory",
+    ];
+    let run = piped(place.path(), &["--json", "repl", "--session", "words"], &lines);
+    let documents: Vec<Value> = run.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    // A step has the SQL that ran; an answer says whether its first operation is to be carried out.
+    let steps: Vec<&Value> = documents.iter().filter(|document| document["inputs"].is_array()).collect();
+    let rows: Vec<u64> = steps.iter().filter_map(|step| step["rows"].as_u64()).collect();
+    assert_eq!(rows, [5, 5, 2], "{}", run.stdout);
+    let wanted = documents.iter().filter(|document| document["carry_out"] == true).count();
+    assert_eq!(wanted, 3);
+    let told = documents.iter().filter_map(|document| document["notes"][0].as_str());
+    assert!(told.clone().any(|note| note.starts_with("nothing is left to be carried out")), "{}", run.stdout);
+    let sql = steps[2]["sql"].as_str().unwrap_or_default();
+    assert!(sql.contains("LIMIT 2") && sql.contains("countries2007"), "{sql}");
+}

@@ -94,6 +94,17 @@ fn a_tab_that_is_behind_shows_the_operation_that_it_names() {
 }
 
 #[test]
+fn what_was_proposed_is_previewed_in_words() {
+    let server = Server::start();
+    let browser = Browser::new(&server);
+    let page = conversation(&browser);
+    let run = browser.led_to(&page, "/ask", &[("text", "ok, run it")]);
+    assert!(run.ends_with("/preview?turn=2&operation=1"), "{run}");
+    let preview = browser.open(&run);
+    assert!(preview.contains("Run it"), "{preview}");
+}
+
+#[test]
 fn commands_are_never_read_as_questions() {
     let server = Server::start();
     let browser = Browser::new(&server);
