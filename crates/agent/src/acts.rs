@@ -10,7 +10,7 @@ use crate::recommend::{RankedOperation, Recommendation, RecordFact, next_operati
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input, OperationKind, Ranked};
-use lakeward_core::text::{is_function_word, lower_words};
+use lakeward_core::text::lower_words;
 use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
 use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
@@ -55,12 +55,17 @@ impl Agent<'_> {
                 return self.answer_with_facts(session, reading, facts).map(Some);
             }
         }
-        // "Yes", "do it": what has no word of its own over a table agrees to what was proposed.
-        let agrees = reading.over.is_some() && turn.spans.is_empty() && says_only_yes(text);
-        let surely = surely.filter(|act| !agrees || *act == Act::Run).or(agrees.then_some(Act::Accept));
+        // "Yes", "do it": what has no other word over a table agrees to what was proposed.
+        let agrees = reading.over.is_some() && says_only_yes(text);
+        let surely = if agrees { Some(Act::Accept) } else { surely };
         let Some(act) = surely else { return Ok(None) };
         if let Some(answer) = self.carry_out(session, reading, act)? {
             return Ok(Some(answer));
+        }
+        if agrees {
+            let notes =
+                vec!["nothing was asked for that could be carried out; what is proposed has a number".to_string()];
+            return self.answer_with_notes(session, reading, notes).map(Some);
         }
         match act {
             Act::Pick | Act::Accept if !listed.is_empty() && reading.over.is_none() => {
@@ -94,13 +99,18 @@ impl Agent<'_> {
     /// The answer to a turn that says no more than that what was proposed is to be carried out, "run it", or agrees to it over a table; with its number,
     /// if it names one. None for other turns.
     fn carry_out(&self, session: &mut Session, reading: &Reading<'_>, act: Act) -> Result<Option<Turned>> {
+        /// From this confidence on tables are to be combined.
+        const COMBINES: f64 = 0.5;
         let turn = &reading.turn;
         let only_runs = turn.spans.iter().all(|span| matches!(span.role, Role::Answer | Role::Format));
         let number = turn.of(Role::Answer).find_map(number_of);
         let over = reading.working.is_some();
+        // "Tables to join with it" wants something done that was not proposed.
+        let asked = &reading.signals.operation;
+        let combines = asked.label.combines() && asked.confidence >= COMBINES;
         let is_meant = match act {
             // Without a table at hand numbers are those of tables.
-            Act::Run => over || number.is_none(),
+            Act::Run => !combines && (over || number.is_none()),
             Act::Accept => over,
             _ => false,
         };
@@ -328,9 +338,28 @@ fn number_of(span: &Span) -> Option<f64> {
     span.number.or_else(|| number_said(&span.words).map(|number| number.value))
 }
 
-/// Whether a text is agreement and function words, and nothing else.
+/// Whether a text agrees and says nothing else.
 fn says_only_yes(text: &str) -> bool {
-    const AGREEMENT: [&str; 10] = ["yes", "yep", "yeah", "yup", "sure", "ok", "okay", "please", "alright", "right"];
-    let mut words = lower_words(text).peekable();
-    words.peek().is_some() && words.all(|word| AGREEMENT.contains(&word.as_str()) || is_function_word(&word))
+    const AGREEMENT: [&str; 12] =
+        ["yes", "yep", "yeah", "yup", "sure", "ok", "okay", "please", "alright", "right", "do", "go"];
+    const BESIDE: [&str; 10] = ["it", "that", "this", "so", "then", "now", "ahead", "on", "and", "the"];
+    let words: Vec<String> = lower_words(text).collect();
+    let is_any = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    words.iter().any(|word| is_any(word, &AGREEMENT))
+        && words.iter().all(|word| is_any(word, &AGREEMENT) || is_any(word, &BESIDE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_only_yes;
+
+    #[test]
+    fn agreement_says_nothing_else() {
+        for text in ["yes", "Yes please!", "do it", "ok, go ahead", "sure then", "please do", "right, do that now"] {
+            assert!(says_only_yes(text), "{text}");
+        }
+        for text in ["", "no", "not that", "it", "that one", "do not", "what else", "yes but only 2010", "go back"] {
+            assert!(!says_only_yes(text), "{text}");
+        }
+    }
 }

@@ -342,6 +342,12 @@ impl Agent<'_> {
                 && let Some(join) = self.meaning_wanted(session, &plan, wish)?
             {
                 let Input::Table(list) = join.with.source.clone() else { continue };
+                let is_same = |step: &Step| matches!(step, Step::Join(known) if (&known.with, &known.on) == (&join.with, &join.on));
+                if plan.relation.steps.iter().any(is_same) {
+                    let reason = format!("what `{list}` says of it is in the plan already");
+                    not_applied.push(NotApplied { words: wish.words.clone(), reason });
+                    continue;
+                }
                 let with = self.with_columns_shown(session, &plan, with_table(&plan, Step::Join(join)))?;
                 if relation_columns(self.connected(session)?, &with.relation).is_ok() {
                     tables_chosen.push(list.clone());
