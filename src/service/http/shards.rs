@@ -37,6 +37,8 @@ const MOST_ROUNDS: usize = 64;
 /// Time for a connection to a shard, and for what it says in a round.
 const CONNECT: Duration = Duration::from_secs(1);
 const ROUND: Duration = Duration::from_secs(10);
+/// How long a connection is kept for the next question: less than a shard waits for one, so that none is used as it is closed.
+const KEPT: Duration = Duration::from_secs(5);
 /// How long a shard that was left out is not asked.
 const LEFT_OUT: Duration = Duration::from_secs(2);
 
@@ -125,6 +127,7 @@ impl Shards {
         // Another part of the process may have installed one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().connect_timeout(CONNECT).timeout(ROUND).no_proxy();
+        let client = client.pool_idle_timeout(KEPT);
         let client = client.redirect(reqwest::redirect::Policy::none()).build();
         let client = client.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self { client, token, addresses, left_out: Mutex::default() })
