@@ -135,7 +135,8 @@ impl Agent<'_> {
                 _ => Ok(None),
             };
         }
-        let operation = RankedOperation { requested: true, score: 1.0, ..operation.clone() };
+        // Who agrees has seen the doubts: what follows does not rest on them any more.
+        let operation = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), ..operation.clone() };
         let mut answer = Recommendation { carry_out: true, operations: vec![operation], ..self.empty_answer(reading) };
         answer.signals.demands.clone_from(&session.demands);
         answer.signals.gone.clear();
