@@ -303,6 +303,9 @@ impl<'a> Assembler<'a> {
                     continue;
                 }
                 (value, span.confidence < 1.0 && !may_abbreviate(said, &span.words))
+            } else if computes && span.role == Role::Measure && self.is_only_one_in_unit(column, &span.words) {
+                // "How many tonnes" is the column in kg, which is said.
+                continue;
             } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
                 (&known.name, span.role == Role::Column || span.confidence < SURE)
             } else if span.role == Role::Order && known.used.is_empty() && !known.is_named(&span.words) {
@@ -324,6 +327,12 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied { words: unit.said, reason });
             }
         }
+    }
+
+    /// Whether a column is the only one that can be told in the unit that words say.
+    fn is_only_one_in_unit(&self, column: usize, words: &str) -> bool {
+        let has = |place: &usize| Unit::other_than(&self.schema.columns[*place], words).is_some();
+        has(&column) && (0..self.schema.columns.len()).filter(|place| has(place)).count() == 1
     }
 
     /// Columns that are named for themselves where only some are shown or figures computed, and that are none of them and compared with nothing: "the
