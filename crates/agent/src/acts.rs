@@ -122,7 +122,7 @@ impl Agent<'_> {
             Some((turn.number, answer))
         });
         let Some((at, answer)) = proposed else { return Ok(None) };
-        if session.steps.iter().any(|step| step.turn == at) {
+        if session.steps.iter().any(|step| step.turn == at && !step.undone) {
             let done = "nothing is left to be carried out: what was proposed last is the working table".to_string();
             return self.answer_with_notes(session, reading, vec![done]).map(Some);
         }

@@ -244,18 +244,12 @@ pub fn months(text: &str) -> Option<(Option<i32>, Months)> {
         let place = parts.iter().position(|part| *part == name)?;
         let before = place.checked_sub(1).and_then(|at| parts.get(at))?;
         let last = || (*before == "last").then_some(most);
-        number(before).filter(|number| number.ordinal).map(|number| number.value as u32).or_else(last)
+        let said = number(before).filter(|number| number.ordinal).map(|number| number.value as u32);
+        said.or_else(last).filter(|number| (1..=most).contains(number))
     };
     let part_of_year = |number: u32, length: u32| ((number - 1) * length + 1, number * length);
-    let quarter = || {
-        short("q", 4)
-            .or_else(|| spelt("quarter", 4))
-            .filter(|number| *number <= 4)
-            .map(|number| part_of_year(number, 3))
-    };
-    let half = || {
-        short("h", 2).or_else(|| spelt("half", 2)).filter(|number| *number <= 2).map(|number| part_of_year(number, 6))
-    };
+    let quarter = || short("q", 4).or_else(|| spelt("quarter", 4)).map(|number| part_of_year(number, 3));
+    let half = || short("h", 2).or_else(|| spelt("half", 2)).map(|number| part_of_year(number, 6));
     let range = || {
         let named: Vec<(usize, u32)> =
             parts.iter().enumerate().filter_map(|(at, part)| Some((at, month(part)?))).collect();
@@ -326,6 +320,7 @@ mod tests {
             ("June to August 2023", Some((Some(2023), (6, 8)))),
             ("nov - feb", Some((None, (11, 2)))),
             ("three quarters of a mile", None),
+            ("the 0th quarter", None),
             ("june", None),
             ("2019", None),
         ] {

@@ -102,8 +102,13 @@ impl Unit {
         const UNCLEAR: [&str; 4] = ["min", "second", "sec", "mi"];
         let own = Self::of_column(column)?;
         let is_other = |unit: &Self| unit.kind == own.kind && unit.factor != own.factor;
-        let clear = lower_words(words).filter(|word| word.len() > 1 && !UNCLEAR.contains(&word.as_str()));
-        let said = clear.filter_map(|word| Self::of(&word)).find(is_other)?;
+        let words: Vec<String> = lower_words(words).collect();
+        let of = |word: &String| Self::of(word).filter(|unit| unit.kind == own.kind && word.len() > 1);
+        // "Hours per week", "minutes a day" are in hours and minutes.
+        let is_rate = |at: usize| at > 0 && matches!(words[at - 1].as_str(), "per" | "a" | "an" | "each" | "every");
+        let said = (0..words.len()).filter(|at| !is_rate(*at) && !UNCLEAR.contains(&words[*at].as_str()));
+        let said: Vec<Self> = said.filter_map(|at| of(&words[at])).collect();
+        let said = said.iter().all(is_other).then(|| said.into_iter().next()).flatten()?;
         let times = tidy(own.factor / said.factor);
         Some(OtherUnit { said: said.name, own: own.name, times, divided_by: tidy(said.factor / own.factor) })
     }

@@ -68,6 +68,10 @@ fn several_months_and_missing_dates_are_conditions_of_dates() {
             "[2022|value col=came_in part=year] and [2023|value col=came_in part=year]",
             "keeps the rows whose year of came_in is 2022 or the year of came_in is 2023",
         ),
+        (
+            "[2022|value col=came_in part=year] in [June|value col=came_in part=month] or [2023|value col=came_in part=year]",
+            "keeps the rows whose (the year of came_in is 2022 or the year of came_in is 2023) and the month of came_in is 6",
+        ),
         ("billed in [Q4|value col=billed]", "keeps the rows whose billed is 10/2022 or 11/2023"),
         (
             "billed since [March 2023|value col=billed op=>=]",
@@ -209,6 +213,8 @@ fn a_share_of_a_number_is_one_of_its_total() {
         "adds cargo_kg_in_tonnes: cargo_kg / 1000; computes the total cargo_kg_in_tonnes for each harbour"
     );
     assert_eq!((remarks.as_str(), lost.as_str()), ("cargo_kg is converted from kg to tonnes", ""));
+    let (steps, ..) = taken("[mean minutes per day|measure fn=mean col=stay_min] by [harbour|group col=harbour]");
+    assert_eq!(steps, "computes the mean of stay_min for each harbour", "a rate is in its own unit");
 }
 
 #[test]

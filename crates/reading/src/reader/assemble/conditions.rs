@@ -1,6 +1,6 @@
 //! Values, tests and comparisons as conditions on rows.
 
-use lakeward_core::plan::{Comparison, Condition, Expression, Step, TextTest, Value};
+use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, TextTest, Value};
 
 use super::values::{compared, comparison, is_place, months_among, plain_value, said_number};
 use super::yes_no::{may_say_yes, no, says_yes_or_no, speaks_of_gaps, tells_present, yes};
@@ -21,6 +21,8 @@ impl Assembler<'_> {
         let quantity = share.and_then(|span| self.quantity(span));
         let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
         let mut conditions: Vec<(String, Condition)> = Vec::new();
+        // Where the condition on a part of a date is, by its column.
+        let mut parts: Vec<((usize, DatePart), usize)> = Vec::new();
         // Of each column, the condition that its cells have one of several texts.
         let mut either: Vec<(String, Condition)> = Vec::new();
         for (place, span) in self.reading.spans.iter().enumerate() {
@@ -95,10 +97,14 @@ impl Assembler<'_> {
             } else if let Some(condition) = self.condition(span) {
                 self.done[place] = true;
                 // No date is in two years: "2022 and 2023", "in June and in August".
-                let before = self.reading.spans[..place].iter().any(|other| is_same_part(other, span));
-                match conditions.iter_mut().rev().find(|(known, _)| *known == name).filter(|_| before) {
-                    Some((_, known)) => *known = known.clone().or(condition),
-                    None => conditions.push((name, condition)),
+                let part = span.part.filter(|_| span.role == Role::Value && span.operator == Operator::Equal);
+                let key = part.map(|part| (column, part));
+                match parts.iter().find(|(known, _)| Some(*known) == key) {
+                    Some((_, at)) => conditions[*at].1 = conditions[*at].1.clone().or(condition),
+                    None => {
+                        parts.extend(key.map(|key| (key, conditions.len())));
+                        conditions.push((name, condition));
+                    }
                 }
             }
         }
@@ -335,13 +341,6 @@ impl Assembler<'_> {
             _ => None,
         }
     }
-}
-
-/// Whether two spans want one part of one date, or both whole dates, to be something.
-fn is_same_part(one: &Span, other: &Span) -> bool {
-    let is_value = |span: &Span| span.role == Role::Value && span.operator == Operator::Equal;
-    let is_part = one.part.is_some() && one.part == other.part;
-    is_value(one) && is_value(other) && is_part && one.column() == other.column()
 }
 
 /// A text that the cells have somewhere, or do not have.
