@@ -7,7 +7,7 @@
 Every function whose symbol belongs to this repository gets a breakpoint that is taken away when it is met first, in whatever thread.
 What is printed: how many functions were entered, in how many source files of how many; crate by crate; and how often the crate `--into` is
 entered: by how many functions of our other crates its functions were called first (`--list` prints the order of first entries and these
-calls). How often control comes back to it in the order of first entries is printed, too; that counts every small function that it calls
+calls). What another crate calls back does not count: closures, and implementations of that crate's traits, which this crate has given to it. How often control comes back to it in the order of first entries is printed, too; that counts every small function that it calls
 elsewhere. Functions that the compiler has inlined are not seen. Without the lines of functions (a stripped program) files are not known.
 
 Linux on x86-64; needs `nm` and `addr2line` and no debugger. The index of the lake should be there before, or its building is counted, too.
@@ -156,6 +156,11 @@ def main():
         start = starts[max(bisect.bisect_right(starts, back) - 1, 0)]
         return start if start in names else None
 
+    def is_called_back(address, by):
+        """Whether a closure, or the implementation of a trait of the crate that calls it."""
+        crate = OURS.match(names[by]).group(1)
+        return "{{closure}}" in names[address] or f" as {crate}::" in names[address]
+
     places = files(program, [address for address, _ in entered])
     returns, within, calls = 0, True, {}
     for address, back in entered:
@@ -163,7 +168,7 @@ def main():
         returns += now and not within
         within = now
         by = caller(back)
-        if now and by is not None and not is_inside(by):
+        if now and by is not None and not is_inside(by) and not is_called_back(address, by):
             calls.setdefault(by, []).append(address)
         if options.list:
             print(f"{'*' if now else ' '} {names[address]}  {places.get(address, '?')}")

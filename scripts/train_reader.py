@@ -51,6 +51,8 @@ LINKED = {"value", "test", "compare", "distinct", "show", "hide", "column", "gro
 VALUED = {"value", "old"}
 OF_TURN = ("act", "second_act", "on_result", "operation", "intention")
 NUMERIC = {"integer", "number", "date"}
+# The tag of words that point at a column or a value, whatever their role.
+POINTS = -200
 ABOUT_DATASET = {"topic", "place", "period", "grain", "publisher", "format", "frequency", "licence", "status"}
 
 
@@ -153,6 +155,13 @@ def load(path):
         if "operation" in item:
             item |= {"acts": [-100, -100], "on_result": -100, "tags": []}
             examples.append(item)
+            continue
+        if not item["acts"]:
+            # Only what words point at is annotated: they are in a span, of whatever role; of the others nothing is known.
+            tags = [-100] * len(item["words"])
+            for span in item["spans"]:
+                tags[span["from"]:span["to"]] = [POINTS] * (span["to"] - span["from"])
+            examples.append(item | {"acts": [-100, -100], "on_result": -100, "tags": tags})
             continue
         item["acts"] = (item["acts"] + [len(classes["acts"])])[:2]
         tags = [0] * len(item["words"])
@@ -276,13 +285,13 @@ def batched(items):
         if span["features"]:
             features[place, : len(span["features"])] = torch.tensor(span["features"])
         role = span["name"]
-        if role in COMPARED:
+        if role in COMPARED and item["acts"][0] != -100:
             answer["operator"][place] = span["operator"]
         if role in COMPUTED:
             answer["function"][place] = span["function"]
         if role == "order":
             answer["descending"][place] = int(span["descending"])
-        if role in DATED:
+        if role in DATED and item["acts"][0] != -100:
             answer["part"][place] = span["part"]
         if role == "table":
             answer["how"][place] = span["how"]
@@ -292,15 +301,16 @@ def batched(items):
             answer["first"][place] = 1 + span["columns"][0] if span["columns"] else 0
             if role in PAIRED:
                 answer["second"][place] = 0 if span["second"] is None else 1 + span["second"]
-            if role in MANY:
+            if role in MANY or (role == "column" and item["acts"][0] == -100):
                 each_counts[place] = True
                 for column in span["columns"]:
                     each[place, 1 + column] = 1
     of_turn = [(*item["acts"], int(item["on_result"]), item.get("operation", -100), item.get("intention", -100)) for item in items]
+    pointed, tags = tags == POINTS, tags.masked_fill(tags == POINTS, -100)
     answer |= {"tags": tags} | dict(zip(OF_TURN, torch.tensor(of_turn).unbind(-1)))
     return {"pieces": pieces, "mask": mask, "words": words, "columns": columns, "seen": seen, "features": features, "inside": inside,
             "before": before, "after": after, "shown": shown, "value_features": value_features, "of": torch.tensor([row for row, _ in spans], dtype=torch.long), "answer": answer,
-            "each": each, "each_counts": each_counts, "items": items, "spans": spans}
+            "each": each, "each_counts": each_counts, "pointed": pointed, "items": items, "spans": spans}
 
 
 def values_loss(tags, answer):
@@ -323,6 +333,9 @@ def loss_of(out, batch, partly=False):
         scores = out[name].flatten(0, -2) if name == "tags" else out[name]
         smoothing = 0.0 if name in ("first", "second", "value") else 0.05
         total = total + weights.get(name, 0.5) * F.cross_entropy(scores.float(), answer.flatten(), ignore_index=-100, label_smoothing=smoothing)
+    if batch["pointed"].any():
+        outside = torch.softmax(out["tags"][batch["pointed"]].float(), -1)[:, 0]
+        total = total - torch.log((1 - outside).clamp_min(1e-4)).mean()
     if batch["each_counts"].any():
         kept, of = batch["each_counts"], batch["of"]
         seen = F.pad(batch["seen"][of], (1, 0))[kept]
@@ -374,7 +387,18 @@ def figures(model, items):
             for name in ("operation", "intention"):
                 right[name] += (out[name].argmax(-1) == batch["answer"][name]).sum().item()
                 all_[name] += len(group)
-        for group in batches([item for item in items if "operation" not in item], 4000):
+        for group in batches([item for item in items if "operation" not in item and item["acts"][0] == -100], 4000):
+            batch = batched(group)
+            out = model(batch)
+            pointed = batch["pointed"]
+            right["in a span"] += (out["tags"].argmax(-1)[pointed] != 0).sum().item()
+            all_["in a span"] += pointed.sum().item()
+            for name in ("first", "value"):
+                if name in out:
+                    asked = batch["answer"][name] != -100
+                    right["points, " + name] += ((out[name].argmax(-1) == batch["answer"][name]) & asked).sum().item()
+                    all_["points, " + name] += asked.sum().item()
+        for group in batches([item for item in items if "operation" not in item and item["acts"][0] != -100], 4000):
             batch = batched(group)
             out = model(batch)
             acts = out["act"].argmax(-1)

@@ -574,9 +574,9 @@ pub enum Trained {
 
 #[derive(Debug, Args)]
 pub struct ReaderExamples {
-    /// Folder of annotated turns, a file a writer.
+    /// Folder of annotated turns, a file a writer; repeatable.
     #[arg(long, value_name = "FOLDER", default_value = "labels/turns")]
-    pub labels: PathBuf,
+    pub labels: Vec<PathBuf>,
     /// Labelled requests, of which only the operation and the intention are learned from; repeatable.
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub requests: Vec<PathBuf>,

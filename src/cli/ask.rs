@@ -26,16 +26,15 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         _ => {}
     }
     let lakeward = lake::open_with_model(arguments)?;
-    let store = lakeward.sessions();
-    let lake = lakeward.place().lake.to_string_lossy();
+    let agent = lakeward.agent();
+    let (store, lake) = (agent.sessions(), lakeward.place().lake.to_string_lossy());
     let mut session = match &command.session {
         Some(name) => match store.open(name) {
             Err(Error::UnknownSession { .. }) => store.create(Some(name), &lake)?,
             opened => opened?,
         },
-        None => lakeward.new_session(),
+        None => Session::new("", lake),
     };
-    let agent = lakeward.agent();
     let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
     let request = Request {
         text: command.text.join(" "),

@@ -14,7 +14,7 @@ pub fn run(json: bool, paths: &FieldPaths) -> Result<Status> {
     let text = fs::read_to_string(&paths.labels).map_err(|error| Error::io("read", &paths.labels, error))?;
     let questions = training::parse(&text)?;
     let mut searches = Vec::new();
-    for (_, file) in files(&paths.turns, &[])? {
+    for (_, file) in files(std::slice::from_ref(&paths.turns), &[])? {
         searches.extend(conversations_in(&file)?.iter().flat_map(training::searches));
     }
     let (model, report) = training::train(&questions, &searches)?;

@@ -122,13 +122,15 @@ fn for_each(
     Ok(())
 }
 
-/// The writers of a folder with their files, in order; only `writers` where some are named.
-pub(super) fn files(folder: &Path, writers: &[String]) -> Result<Vec<(String, PathBuf)>> {
-    let read = |error| Error::io("read", folder, error);
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .map_err(read)?
-        .map(|entry| entry.map(|entry| entry.path()).map_err(read))
-        .collect::<Result<_>>()?;
+/// The writers of some folders with their files, in order; only `writers` where some are named.
+pub(super) fn files(folders: &[PathBuf], writers: &[String]) -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    for folder in folders {
+        let read = |error| Error::io("read", folder, error);
+        for entry in fs::read_dir(folder).map_err(read)? {
+            files.push(entry.map_err(read)?.path());
+        }
+    }
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     let writer_of = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -12,7 +12,6 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 
 use lakeward_agent::recommend::{Narrowing, Recommendation};
-use lakeward_agent::session::transcript;
 use lakeward_core::request::{Demand, Demanded, Label, Signals};
 use lakeward_core::text::shown;
 use template::CHINESE;
@@ -130,7 +129,7 @@ pub fn said(text: &str) -> Cow<'_, str> {
 /// What was understood of a request, in one line.
 pub fn understood(signals: &Signals) -> String {
     if current() == Language::English {
-        return transcript::understood(signals);
+        return signals.understood();
     }
     let percent =
         |name: &'static str, confidence: f64| format!("{} ({:.0} %)", say(name), confidence.clamp(0.0, 1.0) * 100.0);
@@ -145,7 +144,7 @@ pub fn understood(signals: &Signals) -> String {
 /// A demand as `role: value`.
 pub fn demand_line(demand: &Demand) -> String {
     if current() == Language::English {
-        return transcript::demand_line(demand);
+        return demand.line();
     }
     let value = match demand.value {
         Demanded::Period(years) => CHINESE.part_of(&years.to_string()),

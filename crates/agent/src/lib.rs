@@ -26,6 +26,7 @@ mod plan_reading;
 mod prediction;
 mod publication;
 mod read_operations;
+mod readers;
 mod reading;
 pub mod recommend;
 mod record_facts;
@@ -138,6 +139,11 @@ impl<'a> Agent<'a> {
             tasks: None,
             replayed: None,
         }
+    }
+
+    /// Where results of steps are kept.
+    pub fn sessions(&self) -> &SessionStore {
+        &self.sessions
     }
 
     /// The same agent with a language model at hand.

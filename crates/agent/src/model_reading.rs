@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
+use super::readers::Asked;
 use super::spelt_out::ids_in;
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -105,18 +106,12 @@ struct Wish {
 }
 
 impl Agent<'_> {
-    /// The turn as a model reads it over the table that `plan` makes, if there is one; `None` where it gives no answer that holds.
+    /// The turn as a model reads it; `None` where it gives no answer that holds.
     ///
     /// # Errors
     /// A damaged index, and whatever reading the tables of the plan reports.
-    pub(super) fn read_by_model(
-        &self,
-        model: &LanguageModel<'_>,
-        session: &Session,
-        text: &str,
-        plan: Option<&Plan>,
-        at_hand: Option<AtHand<'_>>,
-    ) -> Result<Option<ModelReading>> {
+    pub(super) fn read_by_model(&self, model: &LanguageModel<'_>, asked: &Asked<'_>) -> Result<Option<ModelReading>> {
+        let Asked { session, text, plan, at_hand, .. } = *asked;
         let tables = match plan {
             Some(plan) => self.told_tables(session, text, plan, at_hand)?,
             None => Value::Array(Vec::new()),

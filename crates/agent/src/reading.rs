@@ -7,6 +7,7 @@ use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
+use super::readers::{Asked, BuiltIn, TurnReader, Understood};
 use super::same_values::{merged_values, set_apart};
 use super::stated::hold_to_stated;
 use super::{Agent, Request};
@@ -18,7 +19,7 @@ use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_r
 use lakeward_core::role::Role as Respect;
 use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{Act, Reader, Role, TurnReading, schema_of_demands};
+use lakeward_reading::reader::{Act, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
 use lakeward_search::{QueryTable, text_search};
 
@@ -152,48 +153,38 @@ impl Agent<'_> {
         let says = answered.is_none() && !is_closed && !text.trim().is_empty();
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
-        let over = match &plan {
-            Some(plan) => Some(self.read_over(session, text, plan.clone(), at_hand)?),
-            None => None,
-        };
-        let turn = match &over {
-            Some(over) => over.turn.clone(),
-            None if says => Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false),
-            None => TurnReading::default(),
-        };
+        let asked_of = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
+        let built_in = if says { BuiltIn.read(self, &asked_of)? } else { None };
+        let built_in = built_in.unwrap_or_default();
         let mut signals = self.classified(session, text, answered.as_ref());
         if let Some(latest) = session.turns.last().filter(|_| is_closed && answered.is_none()) {
             signals.operation = without_clarify(&latest.signals.operation);
         }
-        let certainty = over.as_ref().map_or_else(|| turn.certainty(), |over| over.certainty);
-        let by_model = match model.filter(|_| says && certainty < self.trust_in_reading()) {
+        let trust = self.config.llm.reading;
+        let by_model = match model.filter(|_| says && built_in.certainty() < self.trust_in_reading()) {
             // Of a model that was not measured only a plan is taken, and it is said to be one.
-            Some(model) if self.config.llm.reading.is_some() || plan.is_some() => {
-                self.read_by_model(model, session, text, plan.as_ref(), at_hand)?
-            }
+            Some(model) if trust.is_some() || plan.is_some() => model.read(self, &asked_of)?,
             _ => None,
         };
-        let (over, turn, wanted) = match by_model {
-            Some(read) if self.config.llm.reading.is_none() => {
-                let over = over.map(|over| over.with_plan(read.written));
-                if let Some(kind) = over.as_ref().and_then(PlanReading::written_kind) {
-                    signals.operation = signals.operation.certain(kind);
-                }
-                (over, turn, None)
+        let understood = match by_model {
+            Some(read) if trust.is_none() => {
+                let written = read.over.and_then(|over| over.written);
+                Understood { over: built_in.over.map(|over| over.with_plan(written)), ..built_in }
             }
-            Some(read) => {
-                signals.operation = model::with_voice(&signals.operation, read.operation, self.trust_in_reading());
-                signals.intention = model::with_voice(&signals.intention, read.intention, self.trust_in_reading());
-                let over = plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan, read.written));
-                if let Some(kind) = over.as_ref().and_then(PlanReading::written_kind) {
-                    // What the plan changes is what is asked for now, whatever the model calls the whole of it.
-                    signals.operation = signals.operation.certain(kind);
-                }
-                (over, read.turn, Some(read.wanted))
-            }
-            None => (over, turn, None),
+            Some(read) => read,
+            None => built_in,
         };
-        let by_model = wanted.is_some();
+        if let Some((operation, intention)) = understood.purpose {
+            signals.operation = model::with_voice(&signals.operation, operation, self.trust_in_reading());
+            signals.intention = model::with_voice(&signals.intention, intention, self.trust_in_reading());
+        }
+        if let Some(kind) = understood.over.as_ref().and_then(PlanReading::written_kind) {
+            // What the plan changes is what is asked for now, whatever the model calls the whole of it.
+            signals.operation = signals.operation.certain(kind);
+        }
+        let by_model = understood.wanted.is_some();
+        let after = if says { Some(understood.demands(self, &asked_of)?) } else { None };
+        let Understood { turn, over, .. } = understood;
         signals.acts.clone_from(&turn.acts);
         let mut notes: Vec<String> = translated.iter().map(Translated::note).collect();
         if let (Some(id), false) = (&request.table, session.turns.is_empty())
@@ -201,11 +192,7 @@ impl Agent<'_> {
         {
             notes.push(format!("`{id}` is worked with from now on"));
         }
-        if says {
-            let mut after = match wanted {
-                Some(wanted) => self.demands_written(session, &wanted)?,
-                None => self.demands_after(session, text, &turn, over.is_none())?,
-            };
+        if let Some(mut after) = after {
             if !by_model {
                 notes.extend(hold_to_stated(&mut after, &turn, session.next_turn()));
             }

@@ -7,6 +7,7 @@ use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
 use super::prediction::Joining;
+use super::readers::{Asked, TurnReader};
 use super::reading::Reading;
 use super::scored::{Scored, best_for, best_table, ranked_table, supplements};
 use super::trace::{ModelUse, Provenance};
@@ -176,8 +177,8 @@ impl Agent<'_> {
         let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
         let by_model = match (&weighed.over_first, &base, asked) {
             (Some(_), Some(base), Some(model)) => {
-                let read = self.read_by_model(model, session, text, Some(&base.plan), None)?;
-                read.map(|read| PlanReading::by_model(read.turn, base.plan.clone(), read.written))
+                let asked = Asked { session, text, previous: "", plan: Some(&base.plan), at_hand: None };
+                model.read(self, &asked)?.and_then(|read| read.over)
             }
             _ => None,
         };

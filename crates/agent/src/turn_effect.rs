@@ -3,12 +3,13 @@
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::PlanReading;
+use super::readers::{Asked, BuiltIn, TurnReader, Understood};
 use crate::session::{Session, Turn};
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{Reader, schema_of_demands};
+use lakeward_reading::reader::TurnReading;
 
 /// What stands after a turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,28 +39,12 @@ impl Agent<'_> {
         let query = file.map(|input| self.open_input(session, input)).transpose()?;
         let at_hand = file.zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().map(|input| session.plan_of(input));
-        let (over, acts, demands) = match model {
-            Some(model) => {
-                let Some(read) = self.read_by_model(model, session, text, plan.as_ref(), at_hand)? else {
-                    return Ok(None);
-                };
-                let acts = read.turn.acts.clone();
-                let demands = self.demands_written(session, &read.wanted)?.demands;
-                (plan.map(|plan| PlanReading::by_model(read.turn, plan, read.written)), acts, demands)
-            }
-            None => {
-                let over = plan.map(|plan| self.read_over(session, text, plan, at_hand)).transpose()?;
-                let turn = match &over {
-                    Some(over) => over.turn.clone(),
-                    None => {
-                        let previous = session.latest().map_or("", Turn::read);
-                        Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
-                    }
-                };
-                let demands = self.demands_after(session, text, &turn, over.is_none())?.demands;
-                (over, turn.acts, demands)
-            }
-        };
+        let previous = session.latest().map_or("", Turn::read);
+        let asked = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
+        let reader: &dyn TurnReader = model.map_or(&BuiltIn, |model| model);
+        let Some(read) = reader.read(self, &asked)? else { return Ok(None) };
+        let demands = read.demands(self, &asked)?.demands;
+        let Understood { turn: TurnReading { acts, .. }, over, .. } = read;
         let plan = match over {
             Some(over) if over.only_moves() == Some(Act::Undo) => session.plan_before(over.turn.steps()),
             Some(over) if over.only_moves() == Some(Act::Redo) => {

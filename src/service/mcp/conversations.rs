@@ -10,7 +10,6 @@ use super::cards::{OperationCard, QuestionCard, TableCard};
 use super::names;
 use super::searches::generation;
 use lakeward::{Lakeward, Request, Session};
-use lakeward_agent::session::transcript::understood;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 
@@ -95,7 +94,7 @@ impl Conversations {
         let question = answer.worth_showing().next().and_then(|first| first.question.as_ref());
         let mut about = TurnCard {
             session: id,
-            understood: lake_text(&understood(&answer.signals), NOTE),
+            understood: lake_text(&answer.signals.understood(), NOTE),
             nothing_found: answer.nothing_found,
             summary: answer.summary.iter().map(|sentence| lake_text(&sentence.cited(), NOTE)).collect(),
             operations: operations.map(|(place, operation)| OperationCard::of(place + 1, operation)).collect(),

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::document::{Session, Step, Turn};
-use lakeward_core::request::{Demand, Demanded, Input, Label, Signals};
+use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
 
 /// Characters shown of a name, of a line of text, and of a line of SQL.
@@ -48,23 +48,6 @@ pub fn markdown(session: &Session) -> String {
     page.text
 }
 
-/// What was understood of a request, in one line of plain text: operation and intention with their confidence, and what is wanted.
-pub fn understood(signals: &Signals) -> String {
-    let percent = |confidence: f64| format!("{:.0} %", confidence.clamp(0.0, 1.0) * 100.0);
-    let mut parts = vec![
-        format!("{} ({})", signals.operation.label.name(), percent(signals.operation.confidence)),
-        format!("{} ({})", signals.intention.label.name(), percent(signals.intention.confidence)),
-    ];
-    parts.extend(signals.demands.iter().map(demand_line));
-    shown(&parts.join(" · "), LINE)
-}
-
-/// A demand as `role: value`; with a question mark where it is inferred that the catalogue means it, or in doubt that it is meant.
-pub fn demand_line(demand: &Demand) -> String {
-    let inferred = demand.value != Demanded::Said && !demand.is_held_to();
-    format!("{}: {demand}{}", demand.role, if inferred { "?" } else { "" })
-}
-
 /// A table as people name it: `geo/countries`, `result of step 2`.
 pub fn input_name(input: &Input) -> String {
     match input {
@@ -79,7 +62,7 @@ fn in_force(page: &mut Page, session: &Session) {
         page.line("Wanted:");
         page.line("");
         for demand in &session.demands {
-            page.line(&format!("- {} (turn {})", escaped(&demand_line(demand)), demand.turn));
+            page.line(&format!("- {} (turn {})", escaped(&demand.line()), demand.turn));
         }
     }
     for (what, choices) in [("Accepted", &session.accepted), ("Rejected", &session.rejected)] {
@@ -100,10 +83,10 @@ fn turn_part(page: &mut Page, session: &Session, turn: &Turn) {
         page.line(&format!("> {}", escaped(line)));
     }
     page.line("");
-    page.line(&format!("Understood: {}", escaped(&understood(&turn.signals))));
+    page.line(&format!("Understood: {}", escaped(&turn.signals.understood())));
     for gone in &turn.signals.gone {
         page.line("");
-        page.line(&format!("No longer wanted: {} (set in turn {})", escaped(&demand_line(gone)), gone.turn));
+        page.line(&format!("No longer wanted: {} (set in turn {})", escaped(&gone.line()), gone.turn));
     }
     if turn.tables.is_empty() && turn.recommendation.is_none() {
         return;

@@ -5,6 +5,7 @@ mod feature_table;
 mod injection;
 mod looked_up;
 mod model_reading;
+mod reader_behaviour;
 mod real_model;
 mod replay;
 mod searches;

@@ -50,6 +50,12 @@ impl Demand {
         self.filters || (self.hard && !self.doubtful)
     }
 
+    /// It as `role: value`; with a question mark where it is inferred that the catalogue means it, or in doubt that it is meant.
+    pub fn line(&self) -> String {
+        let inferred = self.value != Demanded::Said && !self.is_held_to();
+        format!("{}: {self}{}", self.role, if inferred { "?" } else { "" })
+    }
+
     /// A wish that is only words yet.
     pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
         Self {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Act, Demand, Intention, Label, OperationKind};
 use crate::answer::in_order;
+use crate::text::shown;
 
 /// The most probable label, its probability and the alternatives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,4 +75,18 @@ pub struct Signals {
     /// How many answers are wanted, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<usize>,
+}
+
+impl Signals {
+    /// What was understood, in one line of plain text: operation and intention with their confidence, and what is wanted.
+    pub fn understood(&self) -> String {
+        /// Characters of it.
+        const LINE: usize = 2000;
+        let percent = |name: &str, confidence: f64| format!("{name} ({:.0} %)", confidence.clamp(0.0, 1.0) * 100.0);
+        let operation = percent(self.operation.label.name(), self.operation.confidence);
+        let intention = percent(self.intention.label.name(), self.intention.confidence);
+        let parts: Vec<String> =
+            [operation, intention].into_iter().chain(self.demands.iter().map(Demand::line)).collect();
+        shown(&parts.join(" · "), LINE)
+    }
 }

@@ -38,6 +38,8 @@ struct Line {
     #[serde(default)]
     m: String,
     #[serde(default)]
+    points: Option<String>,
+    #[serde(default)]
     operation: Option<OperationKind>,
     #[serde(default)]
     intention: Option<Intention>,
@@ -61,7 +63,7 @@ pub struct Conversation {
 pub struct AnnotatedTurn {
     /// What is typed.
     pub text: String,
-    /// What it does.
+    /// What it does; nothing where only what its words point at is annotated.
     pub acts: Vec<Act>,
     /// Whether it is about the result.
     pub on_result: bool,
@@ -86,8 +88,8 @@ pub fn conversations(text: &str) -> Result<Vec<Conversation>> {
             continue;
         }
         let acts: Option<Vec<Act>> = line.act.split_whitespace().map(Act::of).collect();
-        let acts = acts.filter(|acts| !acts.is_empty()).ok_or_else(|| wrong("unknown act"))?;
-        let (text, spans) = marked(&line.m).map_err(|what| wrong(&what))?;
+        let acts = acts.filter(|acts| acts.is_empty() == line.points.is_some()).ok_or_else(|| wrong("unknown act"))?;
+        let (text, spans) = marked(line.points.as_ref().unwrap_or(&line.m)).map_err(|what| wrong(&what))?;
         let purpose = line.operation.zip(line.intention);
         let turn = AnnotatedTurn { text, acts, on_result: line.on.is_some(), purpose, spans };
         match found.last_mut() {
@@ -354,11 +356,15 @@ impl Conversation {
                 history.truncate(history.len().saturating_sub(meant.steps()).max(1));
             }
             let base = latest(&history);
-            let (after, tables, not_applied) = base.after(&meant, &schema, at + 1);
+            let only_points = turn.acts.is_empty();
+            let (after, tables, not_applied) = match only_points {
+                true => (base.clone(), Vec::new(), Vec::new()),
+                false => base.after(&meant, &schema, at + 1),
+            };
             if after != base {
                 history.push(after.clone());
             }
-            let earlier = &self.turns[..at];
+            let earlier = if only_points { &[] } else { &self.turns[..at] };
             found.push(LabelledTurn {
                 turn,
                 earlier,
@@ -506,7 +512,8 @@ pub struct TurnCheck {
 /// Reads every turn of a conversation with the built-in reader, each on what stands by the annotation before it.
 pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> Vec<TurnCheck> {
     let mut found = Vec::new();
-    for (at, labelled) in conversation.labelled(table).into_iter().enumerate() {
+    let labelled = conversation.labelled(table).into_iter().enumerate();
+    for (at, labelled) in labelled.filter(|(_, labelled)| !labelled.turn.acts.is_empty()) {
         let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
         let holds = conversation.holds(schema, table);
         let read = |most| Reader::builtin().readings(&turn.text, labelled.previous(), schema, &holds, most);

@@ -1,0 +1,88 @@
+//! What reads a turn: the trained model inside the program, or a language model. Both give the same.
+
+use super::Agent;
+use super::known_columns::AtHand;
+use super::plan_reading::PlanReading;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Demand, Intention, OperationKind};
+use lakeward_models::llm::LanguageModel;
+use lakeward_reading::reader::{Reader, Revised, TurnReading, schema_of_demands};
+
+/// A turn that is to be read.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub session: &'a Session,
+    /// What is said, in English.
+    pub text: &'a str,
+    /// What was said before; empty where that does not count.
+    pub previous: &'a str,
+    /// The plan of the table at hand, if there is one, and that table opened.
+    pub plan: Option<&'a Plan>,
+    pub at_hand: Option<AtHand<'a>>,
+}
+
+/// A turn as a reader understands it.
+#[derive(Default)]
+pub(super) struct Understood {
+    /// What the analyst does, and what is said span by span.
+    pub turn: TurnReading,
+    /// The same over the plan of the table at hand.
+    pub over: Option<PlanReading>,
+    /// What is asked for and what for, where the reader tells.
+    pub purpose: Option<(OperationKind, Intention)>,
+    /// All that is wanted of datasets after the turn, where the reader tells that instead of what changes.
+    pub wanted: Option<Vec<Demand>>,
+}
+
+impl Understood {
+    /// The probability that the turn is read right, 0..=1.
+    pub fn certainty(&self) -> f64 {
+        self.over.as_ref().map_or_else(|| self.turn.certainty(), |over| over.certainty)
+    }
+
+    /// What is wanted of datasets after the turn, in the catalogue's values.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub fn demands(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Revised> {
+        match &self.wanted {
+            Some(wanted) => agent.demands_written(asked.session, wanted),
+            None => agent.demands_after(asked.session, asked.text, &self.turn, self.over.is_none()),
+        }
+    }
+}
+
+/// Reads turns.
+pub(super) trait TurnReader {
+    /// A turn as it is understood; `None` where the reader gives no answer that holds.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the tables of the plan reports.
+    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>>;
+}
+
+/// The trained model inside the program; it always has an answer.
+pub(super) struct BuiltIn;
+
+impl TurnReader for BuiltIn {
+    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>> {
+        let Asked { session, text, previous, plan, at_hand } = *asked;
+        let over = plan.map(|plan| agent.read_over(session, text, plan.clone(), at_hand)).transpose()?;
+        let turn = match &over {
+            Some(over) => over.turn.clone(),
+            None => Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false),
+        };
+        Ok(Some(Understood { turn, over, ..Understood::default() }))
+    }
+}
+
+impl TurnReader for LanguageModel<'_> {
+    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>> {
+        let Some(read) = agent.read_by_model(self, asked)? else { return Ok(None) };
+        let over = asked.plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan.clone(), read.written));
+        let purpose = Some((read.operation, read.intention));
+        Ok(Some(Understood { turn: read.turn, over, purpose, wanted: Some(read.wanted) }))
+    }
+}
