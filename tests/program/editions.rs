@@ -70,6 +70,28 @@ fn another_year_is_another_table() {
 }
 
 #[test]
+fn dates_of_one_year_are_those_of_another_in_its_table() {
+    let rows = |year: i32| {
+        let rows = (1..=120).map(|at| {
+            let (depot, month, day) = (["Mill", "Dock", "Hill"][at % 3], at % 12 + 1, at % 28 + 1);
+            format!("{at},{depot},{year}-{month:02}-{day:02},{}\n", 20 + at)
+        });
+        format!("no,depot,started,litres\n{}", rows.collect::<String>())
+    };
+    let folder = Folder::of(&[("tours_2022.csv", &rows(2022)), ("tours_2023.csv", &rows(2023))]);
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    let mut session = Session::new("dates", "lake");
+    session.use_table(Input::Table("tours_2023".into()));
+    let quarter = say(&lakeward, &mut session, "only tours started from January to March 2023");
+    let other = say(&lakeward, &mut session, "the same for 2022");
+    let written = |plan: &Plan| serde_json::to_string(&plan.relation.steps).expect("JSON");
+    assert_eq!((source(&quarter), source(&other)), ("tours_2023", "tours_2022"));
+    assert!(written(&quarter).contains("2023"), "{}", written(&quarter));
+    assert_eq!(written(&other), written(&quarter).replace("2023", "2022"));
+}
+
+#[test]
 fn an_edition_may_call_its_columns_otherwise() {
     let rows = |header: &str, year: i32, clerks: [&str; 3]| {
         let row = |at: usize| {

@@ -17,6 +17,7 @@ use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_reading::reader::{Act, How, MONTHS, TableWish, TurnReading, month_said};
 use lakeward_search::union::{self, UnionOptions};
+use serde_json::Value;
 
 /// Words that ask for rows beside those at hand, not in their place.
 const BESIDE: [&str; 9] = ["too", "also", "well", "both", "add", "append", "include", "including", "plus"];
@@ -56,6 +57,8 @@ pub(super) struct Editions {
     pub plan: Plan,
     periods: Vec<Period>,
     tables: Vec<String>,
+    /// The year that conditions had, and the one that they have now.
+    moved: Option<[i32; 2]>,
 }
 
 impl Editions {
@@ -81,13 +84,18 @@ impl Agent<'_> {
             wish.id.is_none() && wish.wanted.is_empty() && said.all(|word| is_said(&word))
         };
         match tables.iter().all(is_period) {
-            true => self.in_editions(text, base, tables.iter().any(|wish| wish.how == How::Union)),
+            true => {
+                // "The same" of another year comes in the place of what there is.
+                let is_same = lower_words(text).any(|word| word == "same");
+                self.in_editions(text, base, !is_same && tables.iter().any(|wish| wish.how == How::Union))
+            }
             false => Ok(None),
         }
     }
 
     /// `base` over the editions of the periods that `text` names, where no table of it covers them and each has an edition: beside the rows at hand
-    /// where it `appends`, or in their place. None where rows at hand are kept by their period already, as no row of another one would be left.
+    /// where it `appends`, or in their place. Where rows at hand are kept by dates of their year, those of another year are kept by the same dates of
+    /// that; none where they are kept by other periods, as no row would be left.
     ///
     /// # Errors
     /// A damaged index.
@@ -109,11 +117,22 @@ impl Agent<'_> {
             editions.push(edition);
         }
         let kept = kept_periods(base)?;
-        if editions.is_empty() || kept.iter().any(|kept| kept.year.is_some() && covers(*kept)) {
-            return Ok(None);
-        }
         let beside =
             appends || !own_periods.is_empty() || lower_words(text).any(|word| BESIDE.contains(&word.as_str()));
+        let is_one_table = !base.relation.steps.iter().any(|step| matches!(step, Step::Union(_)));
+        let moved = match asked[..] {
+            [Period { year: Some(to), month: None }] if !beside && is_one_table => year_of(&own).map(|from| [from, to]),
+            _ => None,
+        };
+        let is_moved = |kept: &Period| {
+            // What is before the end of a year is before the first day of the next.
+            moved.is_some_and(|[from, _]| kept.year.is_none_or(|year| (from..=from + 1).contains(&year)))
+        };
+        let moved = moved.filter(|_| kept.iter().any(|kept| kept.year.is_some()) && kept.iter().all(is_moved));
+        let is_kept = |kept: &Period| kept.year.is_some() && covers(*kept);
+        if editions.is_empty() || (moved.is_none() && kept.iter().any(is_kept)) {
+            return Ok(None);
+        }
         let tables: Vec<String> = editions.iter().map(|edition| edition.id.clone()).collect();
         let mut editions = editions.into_iter();
         let mut plan = match (!beside).then(|| editions.next()).flatten() {
@@ -131,8 +150,14 @@ impl Agent<'_> {
         }
         // Rows of one period need no condition on it; one on months has to become one on those of the edition.
         let of_all = own_periods.into_iter().filter(|said| lies_in(&own, *said) && dates_of(&own).is_some());
-        let periods = if kept.is_empty() { asked.into_iter().chain(of_all).collect() } else { Vec::new() };
-        Ok(Some(Editions { plan, periods, tables }))
+        let says_all = kept.is_empty() || moved.is_some();
+        let periods = if says_all { asked.into_iter().chain(of_all).collect() } else { Vec::new() };
+        if let Some([from, to]) = moved {
+            for step in plan.relation.steps.iter_mut().filter(|step| matches!(step, Step::Filter(_))) {
+                *step = with_years_moved(step, from, to - from)?;
+            }
+        }
+        Ok(Some(Editions { plan, periods, tables, moved }))
     }
 
     /// How a turn reads over editions of other periods, which is told.
@@ -152,6 +177,8 @@ impl Agent<'_> {
         };
         let mut read = self.assembled(session, text, &editions.plan, at_hand, &without_periods)?;
         read.assembly.remarks.push(format!("`{}` by its name", editions.tables.join("`, `")));
+        let moved = editions.moved.map(|[from, to]| format!("dates of {from} are those of {to}"));
+        read.assembly.remarks.extend(moved);
         Ok(read)
     }
 
@@ -347,6 +374,47 @@ fn kept_periods(plan: &Plan) -> Result<Vec<Period>> {
         kept.extend(written.contains("\"month\"").then_some(Period { year: None, month: None }));
     }
     Ok(kept)
+}
+
+/// The one year that a table is of, by its dates or else by its name.
+fn year_of(table: &TableEntry) -> Option<i32> {
+    match dates_of(table) {
+        Some(((from, _), (to, _))) => (from == to).then_some(from),
+        None => {
+            let mut named = years(table.id.as_str(), LIKELY);
+            named.next().filter(|_| named.next().is_none())
+        }
+    }
+}
+
+/// A step whose values that have the year `from`, or the one after it, are `by` years later.
+fn with_years_moved(step: &Step, from: i32, by: i32) -> Result<Step> {
+    fn moved(part: &mut Value, from: i32, by: i32) {
+        match part {
+            Value::String(text) => {
+                let year = years(text, LIKELY).find(|year| (from..=from + 1).contains(year));
+                if let Some(year) = year {
+                    *text = text.replace(&year.to_string(), &(year + by).to_string()).replace("-02-29", "-02-28");
+                }
+            }
+            Value::Number(number) => {
+                let year = number.as_i64().and_then(|year| i32::try_from(year).ok());
+                if let Some(year) = year.filter(|year| *year == from) {
+                    *part = (year + by).into();
+                }
+            }
+            Value::Array(parts) => parts.iter_mut().for_each(|part| moved(part, from, by)),
+            Value::Object(parts) => {
+                // Names of columns may have years in them.
+                parts.iter_mut().filter(|(name, _)| *name != "column").for_each(|(_, part)| moved(part, from, by));
+            }
+            _ => {}
+        }
+    }
+    let failed = |error: serde_json::Error| Error::Internal(error.to_string());
+    let mut written = serde_json::to_value(step).map_err(failed)?;
+    moved(&mut written, from, by);
+    serde_json::from_value(written).map_err(failed)
 }
 
 /// The ways in which a name may write a month, in small letters.

@@ -113,6 +113,11 @@ impl PlanReading {
         self.turn.acts == [Act::Reject] && !self.says_more()
     }
 
+    /// Whether it goes on from the plan over another table in the place of the one at hand.
+    pub fn is_over_other_rows(&self) -> bool {
+        self.assembly.plan.relation.source != self.stands.relation.source
+    }
+
     /// Whether a language model wrote the plan.
     pub fn is_written(&self) -> bool {
         self.written.is_some()

@@ -220,8 +220,8 @@ impl Agent<'_> {
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
         // nothing where the request is too vague.
         let kind = &signals.operation;
-        // What corrects the plan that stands combines nothing with it.
-        let corrects = over.is_some_and(|over| over.turn.has(Act::Correct));
+        // What corrects the plan that stands, or has it over another edition, combines nothing with it.
+        let corrects = over.is_some_and(|over| over.turn.has(Act::Correct) || over.is_over_other_rows());
         let wished = wished.filter(|wished| {
             let combines =
                 !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
@@ -261,6 +261,7 @@ impl Agent<'_> {
             is_at_hand: working.is_some(),
             record,
             wished,
+            is_over_other_rows: over.is_some_and(PlanReading::is_over_other_rows),
             unclear,
             partner,
             supplements,

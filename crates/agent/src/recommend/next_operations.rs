@@ -43,6 +43,8 @@ pub struct Situation<'a> {
     pub record: Option<&'a str>,
     /// What the request says of rows, columns and tables, as an operation.
     pub wished: Option<RankedOperation>,
+    /// Whether that is the plan at hand over other rows.
+    pub is_over_other_rows: bool,
     /// Whether nobody could say what is wanted.
     pub unclear: bool,
     /// The table to join with, best first found.
@@ -63,7 +65,7 @@ impl Situation<'_> {
         let doubtful = wished.preconditions.iter().any(|part| !part.met);
         let says_nothing = matches!(asked.label, OperationKind::Filter | OperationKind::Aggregate);
         let is_another = wished.kind != asked.label && !says_nothing && asked.confidence >= CLEARLY_ANOTHER;
-        wished.runnable.is_some() && !(is_another && doubtful)
+        wished.runnable.is_some() && (self.is_over_other_rows || !(is_another && doubtful))
     }
 
     /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
