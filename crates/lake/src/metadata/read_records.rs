@@ -22,9 +22,9 @@ const LONGEST_LINE_BYTES: usize = 16 << 20;
 /// Longest id, in bytes.
 const LONGEST_ID_BYTES: usize = 256;
 /// Most records of one file.
-const MOST_RECORDS: usize = 2_000_000;
+const MOST_RECORDS: usize = 20_000_000;
 /// Most bytes read of one file, unpacked.
-const MOST_BYTES: u64 = 4 << 30;
+const MOST_BYTES: u64 = 64 << 30;
 /// Lines or records that cannot be used and are named one by one; where there are more than a few, their number is said before them.
 pub(super) const MOST_REPORTED: usize = 100_000;
 const FEW: u64 = 5;
