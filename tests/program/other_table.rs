@@ -78,3 +78,24 @@ fn without_a_table_at_hand_another_question_begins_anew() {
     assert_eq!(source, Input::Table("incidents".into()));
     assert!(session.demands.iter().all(|demand| demand.turn == 2), "{:?}", session.demands);
 }
+
+#[test]
+fn a_proposal_that_was_not_carried_out_is_gone_on_from() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let shifts = Input::Table("shifts".into());
+    let (first, source, _) = say(&lakeward, &mut session, "total hours for each employee", None);
+    assert_eq!((source, first.requested), (shifts.clone(), true));
+    let (second, source, _) = say(&lakeward, &mut session, "the average instead", None);
+    assert_eq!(source, shifts);
+    let written = |operation: &RankedOperation| serde_json::to_string(&operation.runnable).expect("JSON");
+    assert_eq!(written(&second), written(&first).replace("\"sum\"", "\"mean\""));
+    let (third, source, _) = say(&lakeward, &mut session, "only duty coach", None);
+    assert_eq!(source, shifts);
+    assert!(written(&third).contains("coach") && written(&third).contains("\"mean\""), "{}", written(&third));
+    // What is asked of another table is not asked of the proposal.
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "total hours for each employee", None);
+    let (_, source, _) = say(&lakeward, &mut session, "how many incidents were there in each sector", None);
+    assert_eq!(source, Input::Table("incidents".into()));
+}

@@ -59,6 +59,25 @@ impl Agent<'_> {
         Ok(false)
     }
 
+    /// The session at the table that the turn before has a plan for, where this one goes on from that plan although it was not carried out: "only Asia",
+    /// "the median instead".
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the table reports.
+    pub(super) fn taken_up(&self, session: &Session, reading: &Reading<'_>) -> Result<Option<Session>> {
+        if reading.working.is_some()
+            || reading.answered.is_some()
+            || reading.by_model
+            || reading.request.table.is_some()
+        {
+            return Ok(None);
+        }
+        let Some(at_hand) = session.at_proposal() else { return Ok(None) };
+        let Some(plan) = at_hand.plan() else { return Ok(None) };
+        let over = self.read_over(&at_hand, &reading.request.text, plan, None)?;
+        Ok(over.surely_goes_on().then_some(at_hand))
+    }
+
     /// A turn without a table at hand as it is read over the table that the turn before found, where that found tables of the lake.
     ///
     /// # Errors

@@ -113,6 +113,19 @@ impl PlanReading {
         self.turn.acts == [Act::Reject] && !self.says_more()
     }
 
+    /// Whether it surely changes the plan that it was read over and nothing of it is lost, so that it can be meant for nothing else: all of what is new in it is
+    /// explained by the columns, or it speaks of what stands.
+    pub fn surely_goes_on(&self) -> bool {
+        const SURE_OF_TURN: f64 = 0.5;
+        let goes_on = match self.turn.acts.first() {
+            Some(Act::Correct | Act::Retract) => true,
+            Some(Act::Refine) => self.explained.is_whole(),
+            _ => false,
+        };
+        let changes = self.assembly.plan != self.base && self.assembly.not_applied.is_empty();
+        goes_on && changes && !self.wants_tables() && self.certainty >= SURE_OF_TURN
+    }
+
     /// Whether it goes on from the plan over another table in the place of the one at hand.
     pub fn is_over_other_rows(&self) -> bool {
         self.assembly.plan.relation.source != self.stands.relation.source

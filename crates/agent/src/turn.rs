@@ -61,7 +61,13 @@ impl Agent<'_> {
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
-        let reading = self.read(session, request, model)?;
+        let mut reading = self.read(session, request, model)?;
+        if let Some(at_hand) = self.taken_up(session, &reading)? {
+            *session = at_hand;
+            reading = self.read(session, request, model)?;
+            let table = session.working().map(|input| input.to_string()).unwrap_or_default();
+            reading.notes.push(format!("it goes on from what was proposed over {table}, which was not carried out"));
+        }
         if let Some((act, steps)) = reading.over.as_ref().and_then(|over| Some((over.only_moves()?, over.turn.steps())))
         {
             return self.move_back(session, reading, act, steps);
