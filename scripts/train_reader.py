@@ -552,6 +552,7 @@ def main():
     parser.add_argument("--begin-from", type=Path, help="weights of an earlier reader instead of `--first`")
     parser.add_argument("--share", type=float, default=1.0, help="the part of the turns that is drawn")
     parser.add_argument("--times", action="append", default=[], metavar="WRITER=N", help="look N times at all turns of a writer instead; repeatable")
+    parser.add_argument("--columns-only", action="store_true", help="labels/pointers say nothing of spans, only of columns and values")
     parser.add_argument("--mean-with", type=Path, help="an earlier reader: the mean of its weights and the new ones is kept")
     parser.add_argument("--state", type=Path, help="where to keep the weights as they are, for `--first` of another training")
     parser.add_argument("--threads", type=int, default=1)
@@ -559,6 +560,9 @@ def main():
     torch.set_num_threads(options.threads)
     torch.set_flush_denormal(True)
     classes, items = load(options.examples)
+    if options.columns_only:
+        for item in items:
+            item["tags"] = [-100 if tag == POINTS else tag for tag in item["tags"]]
     out = set(options.leave_out.split(","))
     held = [item for item in items if item["writer"] in out]
     # Every tenth conversation of the writers that are learned from shows what a known hand gives.

@@ -74,7 +74,7 @@ fn dates_of_one_year_are_those_of_another_in_its_table() {
     let rows = |year: i32| {
         let rows = (1..=120).map(|at| {
             let (depot, month, day) = (["Mill", "Dock", "Hill"][at % 3], at % 12 + 1, at % 28 + 1);
-            format!("{at},{depot},{year}-{month:02}-{day:02},{}\n", 20 + at)
+            format!("{at},{depot},{year}-{month:02}-{day:02},{}\n", 807 + 20 * at)
         });
         format!("no,depot,started,litres\n{}", rows.collect::<String>())
     };
@@ -89,6 +89,15 @@ fn dates_of_one_year_are_those_of_another_in_its_table() {
     assert_eq!((source(&quarter), source(&other)), ("tours_2023", "tours_2022"));
     assert!(written(&quarter).contains("2023"), "{}", written(&quarter));
     assert_eq!(written(&other), written(&quarter).replace("2023", "2022"));
+    // A number that looks like a year is none.
+    let mut session = Session::new("numbers", "lake");
+    session.use_table(Input::Table("tours_2023".into()));
+    let many = say(&lakeward, &mut session, "only tours with litres below 2023");
+    let request = Request { text: "the same for 2022".into(), ..Request::default() };
+    let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
+    let numbers = |plan: &Plan| written(plan).matches("2023").count();
+    assert_eq!(numbers(&many), 1, "{}", written(&many));
+    assert!(answer.plan(1).is_ok_and(|plan| numbers(plan) == 1), "{:?}", answer.operations.first());
 }
 
 #[test]

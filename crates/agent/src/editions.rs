@@ -1,8 +1,11 @@
 //! Editions: tables that are one but for the year or month in their names, as `sales_2021` and `sales_22`, or `leaks_2024_07` and `leaks_2024_08`.
 //! What is asked for another period than that of the table at hand is asked of its edition.
 
+mod moved_years;
+
 use std::ops::Range;
 
+use self::moved_years::{date_columns, with_years_moved};
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::{Correction, Read};
@@ -17,7 +20,6 @@ use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_reading::reader::{Act, How, MONTHS, TableWish, TurnReading, month_said};
 use lakeward_search::union::{self, UnionOptions};
-use serde_json::Value;
 
 /// Words that ask for rows beside those at hand, not in their place.
 const BESIDE: [&str; 9] = ["too", "also", "well", "both", "add", "append", "include", "including", "plus"];
@@ -153,8 +155,14 @@ impl Agent<'_> {
         let says_all = kept.is_empty() || moved.is_some();
         let periods = if says_all { asked.into_iter().chain(of_all).collect() } else { Vec::new() };
         if let Some([from, to]) = moved {
+            let dates = date_columns(&own);
             for step in plan.relation.steps.iter_mut().filter(|step| matches!(step, Step::Filter(_))) {
-                *step = with_years_moved(step, from, to - from)?;
+                *step = with_years_moved(step, &dates, from, to - from)?;
+            }
+            // What else has the year, a text or a number, would leave no row or the wrong ones.
+            let is_left = |kept: &Period| kept.year.is_some_and(|year| year != to && year != to + 1);
+            if kept_periods(&plan)?.iter().any(is_left) {
+                return Ok(None);
             }
         }
         Ok(Some(Editions { plan, periods, tables, moved }))
@@ -385,36 +393,6 @@ fn year_of(table: &TableEntry) -> Option<i32> {
             named.next().filter(|_| named.next().is_none())
         }
     }
-}
-
-/// A step whose values that have the year `from`, or the one after it, are `by` years later.
-fn with_years_moved(step: &Step, from: i32, by: i32) -> Result<Step> {
-    fn moved(part: &mut Value, from: i32, by: i32) {
-        match part {
-            Value::String(text) => {
-                let year = years(text, LIKELY).find(|year| (from..=from + 1).contains(year));
-                if let Some(year) = year {
-                    *text = text.replace(&year.to_string(), &(year + by).to_string()).replace("-02-29", "-02-28");
-                }
-            }
-            Value::Number(number) => {
-                let year = number.as_i64().and_then(|year| i32::try_from(year).ok());
-                if let Some(year) = year.filter(|year| *year == from) {
-                    *part = (year + by).into();
-                }
-            }
-            Value::Array(parts) => parts.iter_mut().for_each(|part| moved(part, from, by)),
-            Value::Object(parts) => {
-                // Names of columns may have years in them.
-                parts.iter_mut().filter(|(name, _)| *name != "column").for_each(|(_, part)| moved(part, from, by));
-            }
-            _ => {}
-        }
-    }
-    let failed = |error: serde_json::Error| Error::Internal(error.to_string());
-    let mut written = serde_json::to_value(step).map_err(failed)?;
-    moved(&mut written, from, by);
-    serde_json::from_value(written).map_err(failed)
 }
 
 /// The ways in which a name may write a month, in small letters.

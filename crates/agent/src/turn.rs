@@ -63,8 +63,8 @@ impl Agent<'_> {
         let model = model.as_ref();
         let mut reading = self.read(session, request, model)?;
         if let Some(at_hand) = self.taken_up(session, &reading)? {
+            reading = self.read(&at_hand, request, model)?;
             *session = at_hand;
-            reading = self.read(session, request, model)?;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
             reading.notes.push(format!("it goes on from what was proposed over {table}, which was not carried out"));
         }
