@@ -53,12 +53,19 @@ pub struct LakewardAnalyst {
     session: Session,
     /// Created by the first operation of a conversation.
     context: Option<LakeContext>,
+    /// Whether what is offered is carried out apart from the session, which goes on as if it had not been.
+    only_looks: bool,
 }
 
 impl LakewardAnalyst {
     /// An analyst whose sessions are those of `lakeward`.
     pub fn new(lakeward: Lakeward) -> Self {
-        Self { session: lakeward.new_session(), lakeward, context: None }
+        Self { session: lakeward.new_session(), lakeward, context: None, only_looks: false }
+    }
+
+    /// One who never carries out what is offered, only says the next thing.
+    pub fn only_looking(self) -> Self {
+        Self { only_looks: true, ..self }
     }
 
     fn save(&mut self) -> Result<()> {
@@ -126,9 +133,15 @@ impl LakewardAnalyst {
             return Ok(TurnResult { asked: true, said, ..TurnResult::default() });
         }
         let doubts = first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone());
+        let asked = self.session.clone();
         let warnings = doubts.chain(self.carry_out(answer.plan(1)?)?).collect();
-        let likelihood = Some(first.score);
-        Ok(TurnResult { table: self.exported()?, asked: false, warnings, likelihood, said })
+        let table = self.exported()?;
+        if self.only_looks {
+            let revision = std::mem::replace(&mut self.session, asked).revision;
+            self.session.revision = revision;
+            self.save()?;
+        }
+        Ok(TurnResult { table, asked: false, warnings, likelihood: Some(first.score), said })
     }
 }
 

@@ -55,7 +55,8 @@ pub fn outcomes(arguments: &Arguments, command: &EvalCommand) -> Result<Status> 
         }
         produced.get_or_insert_with(|| Produced::by_reader(lakeward.model().map(Model::access)));
         let lakeward = lakeward.with_sessions_apart(&scratch.path().join(analysts.len().to_string()));
-        analysts.insert(name, LakewardAnalyst::new(lakeward));
+        let analyst = LakewardAnalyst::new(lakeward);
+        analysts.insert(name, if command.unrun { analyst.only_looking() } else { analyst });
     }
     let Some(produced) = produced else { return Ok(Status::NothingFound) };
     let report = outcomes::score(&command.folder, &mut analysts, produced, command.seed, &bar)?;

@@ -1,12 +1,14 @@
 //! Turns about another table than the one at hand: the turn is read over those that its words find, and what their columns explain of it decides.
 
-use super::Agent;
 use super::plan_reading::PlanReading;
 use super::reading::Reading;
 use super::scored::{Scored, best_table};
+use super::{Agent, Request};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, Input, topic_words};
+use lakeward_core::text::lower_words;
+use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{FoundBeside, Role, Span};
 
 /// From this probability on a turn is taken to be about another table.
@@ -29,11 +31,14 @@ impl Agent<'_> {
         let over_answer = if reading.over.is_some() { None } else { self.over_answer(session, text)? };
         let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
         let goes_on = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
+        // "Of those" are the rows at hand.
+        let words: Vec<String> = lower_words(text).collect();
+        let refers = words.windows(2).any(|two| two[0] == "of" && matches!(&*two[1], "those" | "these" | "them"));
         let combines = over.wants_tables() || reading.signals.operation.label.combines();
         // "Now just the top 2" needs no column.
         let of_any_rows = |span: &Span| matches!(span.role, Role::Limit | Role::Steps | Role::Answer);
         let needs_none = !over.turn.spans.is_empty() && over.turn.spans.iter().all(of_any_rows);
-        if goes_on || combines || over.is_written() || over.explained.is_whole() || needs_none {
+        if goes_on || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
@@ -59,23 +64,25 @@ impl Agent<'_> {
         Ok(false)
     }
 
-    /// The session at the table that the turn before has a plan for, where this one goes on from that plan although it was not carried out: "only Asia",
-    /// "the median instead".
+    /// The session at the table that the turn before has a plan for, and the turn read over it, where it goes on from that plan although it was not carried
+    /// out: "only Asia", "the median instead". It does under the conditions that hold for a table at hand.
     ///
     /// # Errors
     /// A damaged index, and whatever reading the table reports.
-    pub(super) fn taken_up(&self, session: &Session, reading: &Reading<'_>) -> Result<Option<Session>> {
-        if reading.working.is_some()
-            || reading.answered.is_some()
-            || reading.by_model
-            || reading.request.table.is_some()
-        {
+    pub(super) fn taken_up<'r>(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        request: &'r Request,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Result<Option<(Session, Reading<'r>)>> {
+        if reading.working.is_some() || reading.answered.is_some() || request.table.is_some() {
             return Ok(None);
         }
         let Some(at_hand) = session.at_proposal() else { return Ok(None) };
-        let Some(plan) = at_hand.plan() else { return Ok(None) };
-        let over = self.read_over(&at_hand, &reading.request.text, plan, None)?;
-        Ok(over.surely_goes_on().then_some(at_hand))
+        let over = self.read(&at_hand, request, model)?;
+        let goes_on = over.over.as_ref().is_some_and(PlanReading::goes_on) && !self.is_about_other(&at_hand, &over)?;
+        Ok(goes_on.then_some((at_hand, over)))
     }
 
     /// A turn without a table at hand as it is read over the table that the turn before found, where that found tables of the lake.

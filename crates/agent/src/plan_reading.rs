@@ -113,22 +113,42 @@ impl PlanReading {
         self.turn.acts == [Act::Reject] && !self.says_more()
     }
 
-    /// Whether it surely changes the plan that it was read over and nothing of it is lost, so that it can be meant for nothing else: all of what is new in it is
-    /// explained by the columns, or it speaks of what stands.
-    pub fn surely_goes_on(&self) -> bool {
-        const SURE_OF_TURN: f64 = 0.5;
-        let goes_on = match self.turn.acts.first() {
-            Some(Act::Correct | Act::Retract) => true,
-            Some(Act::Refine) => self.explained.is_whole(),
+    /// Whether it changes the plan that it was read over, or takes steps of it back. What begins something new does so only where the columns explain
+    /// nearly all of it.
+    pub fn goes_on(&self) -> bool {
+        let changes = self.only_moves().is_some()
+            || self.only_rejects()
+            || self.wants_tables()
+            || self.assembly.plan != self.base;
+        match self.turn.acts.first() {
+            Some(Act::Correct | Act::Retract | Act::Refine | Act::Undo | Act::Redo | Act::Reject) => changes,
+            Some(Act::New) => changes && self.explained.is_whole(),
             _ => false,
-        };
-        let changes = self.assembly.plan != self.base && self.assembly.not_applied.is_empty();
-        goes_on && changes && !self.wants_tables() && self.certainty >= SURE_OF_TURN
+        }
     }
 
     /// Whether it goes on from the plan over another table in the place of the one at hand.
     pub fn is_over_other_rows(&self) -> bool {
         self.assembly.plan.relation.source != self.stands.relation.source
+    }
+
+    /// The rows that were counted or computed from, where the plan ends with one figure of all of them and the turn names nothing of it: "show me those".
+    pub fn rows_counted(&self) -> Option<PlanWish> {
+        let steps = &self.base.relation.steps;
+        let is_of_all = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
+        let figure = steps.iter().rposition(is_of_all)?;
+        let mut plan = self.base.clone();
+        plan.relation.steps.truncate(figure);
+        let is_asked =
+            !matches!(self.turn.acts.first(), Some(Act::Accept | Act::Reject | Act::Unclear)) && !self.says_more();
+        let remarks = vec!["these are the rows that the figure is of".to_string()];
+        is_asked.then_some(PlanWish {
+            plan,
+            table: None,
+            kind: OperationKind::Filter,
+            not_applied: Vec::new(),
+            remarks,
+        })
     }
 
     /// Whether a language model wrote the plan.

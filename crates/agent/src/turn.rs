@@ -62,8 +62,8 @@ impl Agent<'_> {
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
         let mut reading = self.read(session, request, model)?;
-        if let Some(at_hand) = self.taken_up(session, &reading)? {
-            reading = self.read(&at_hand, request, model)?;
+        if let Some((at_hand, over)) = self.taken_up(session, &reading, request, model)? {
+            reading = over;
             *session = at_hand;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
             reading.notes.push(format!("it goes on from what was proposed over {table}, which was not carried out"));
@@ -210,7 +210,8 @@ impl Agent<'_> {
         let wish = match over {
             Some(over) => {
                 let partners = only.as_deref().unwrap_or(partners);
-                self.plan_wish(session, text, over, (partners, &supplements), at_hand)?
+                let wish = self.plan_wish(session, text, over, (partners, &supplements), at_hand)?;
+                wish.or_else(|| over.rows_counted().filter(|_| signals.operation.label == OperationKind::Filter))
             }
             None => None,
         };
@@ -234,7 +235,9 @@ impl Agent<'_> {
             match working {
                 Some(_) => !combines,
                 None if lacks && wished.kind == OperationKind::Join => wished.runnable.is_some(),
-                None => wished.runnable.is_some() && (reading.by_model || is_of_kind(wished.kind, kind.label)),
+                None if reading.by_model || is_of_kind(wished.kind, kind.label) => wished.runnable.is_some(),
+                // What the columns explain is asked for, whatever operation the words look like.
+                None => wished.runnable.is_some() && !combines && !wished.kind.combines(),
             }
         });
         let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
@@ -287,8 +290,8 @@ impl Agent<'_> {
             notes.extend(said);
             is_looked_up = was_put_first;
         }
-        if reading.over.is_some() {
-            // What is asked for of the table at hand and could not be read is guessed.
+        if over.is_some() {
+            // What is asked for of the table and could not be read is guessed.
             let guessed = |operation: &&mut RankedOperation| {
                 let is_read = operation.kind == OperationKind::Join && at_grain.is_some();
                 !operation.requested && !is_read && operation.kind == kind.label && operation.kind.combines()

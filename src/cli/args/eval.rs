@@ -57,6 +57,9 @@ pub struct EvalCommand {
     /// The indexed lake that conversations of `tasks.jsonl` call NAME; repeatable. Sessions are kept apart from its own.
     #[arg(long, value_name = "NAME=DIR", value_parser = named_folder)]
     pub over: Vec<(String, PathBuf)>,
+    /// In those conversations the analyst only looks at what each turn offers; nothing that is scored was carried out before the next turn.
+    #[arg(long, requires = "over")]
+    pub unrun: bool,
     /// Further papers, JSON lines as in papers.jsonl; repeatable.
     #[arg(long, value_name = "FILE")]
     pub papers: Vec<PathBuf>,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use lakeward_core::text::name_words;
+use lakeward_core::text::{bare, name_words};
 
 use super::schema::{ColumnKind, ColumnNames, Schema, SchemaColumn, ValueMatch};
 use super::words::{MOST_WORDS, Word, words};
@@ -21,6 +21,9 @@ const NAME_PIECES: usize = 10;
 const VALUE_PIECES: usize = 6;
 /// Most values shown of a column; fewer where there is no room.
 const SHOWN_VALUES: usize = 8;
+/// Most words of a name that is looked for among others, and how much of its likeness counts.
+const NAME_WORDS: usize = 4;
+const INSIDE: f32 = 0.8;
 /// Features of a span and a column, see [`features`].
 pub const FEATURES: usize = 6;
 
@@ -107,6 +110,17 @@ impl Input {
         pieces.push(end);
         Self { pieces, words, word_pieces, column_pieces, values, names }
     }
+
+    /// Whether a run of words is nothing but a contracted "not" or a part of it: `don'` of `don't`. That speaks of no column by itself.
+    pub(super) fn is_negation(&self, text: &str, run: &Range<usize>) -> bool {
+        let Some(first) = self.words.get(run.start) else { return false };
+        let blank = text[..first.bytes.start].char_indices().rev().find(|(_, letter)| letter.is_whitespace());
+        let from = blank.map_or(0, |(at, letter)| at + letter.len_utf8());
+        let to = text[from..].find(char::is_whitespace).map_or(text.len(), |at| from + at);
+        let whole = bare(&text[from..to]).to_lowercase().replace('’', "'");
+        let inside = |word: &Word| word.bytes.end <= to;
+        whole.ends_with("n't") && self.words[run.clone()].iter().all(inside)
+    }
 }
 
 /// Columns in the order of the schema where all have room; the less likely ones last where there are very many.
@@ -185,10 +199,15 @@ pub fn features(
     };
     let phrase = &text[first.bytes.start..last.bytes.end];
     let mut likeness = input.names.likenesses(phrase);
-    for word in inside.iter().filter(|word| word.is_word && word.bytes.len() > 2) {
-        for (best, like) in likeness.iter_mut().zip(input.names.likenesses(&text[word.bytes.clone()])) {
-            *best = best.max(0.8 * like);
+    let mut inner = |bytes: Range<usize>| {
+        for (best, like) in likeness.iter_mut().zip(input.names.likenesses(&text[bytes])) {
+            *best = best.max(INSIDE * like);
         }
+    };
+    inside.iter().filter(|word| word.is_word && word.bytes.len() > 2).for_each(|word| inner(word.bytes.clone()));
+    // A name of several words with others around it: "year of birth is missing".
+    for length in 2..inside.len().min(NAME_WORDS + 1) {
+        inside.windows(length).for_each(|run| inner(run[0].bytes.start..run[length - 1].bytes.end));
     }
     let has_number = super::number::number(phrase).is_some();
     schema

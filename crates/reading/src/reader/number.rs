@@ -42,6 +42,8 @@ const ORDINALS: [&str; 12] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 ];
+/// How often something happened.
+const TIMES: [&str; 3] = ["once", "twice", "thrice"];
 /// The names of the months, in small letters.
 pub const MONTHS: [&str; 12] = [
     "january",
@@ -75,7 +77,11 @@ fn scale(word: &str) -> Option<f64> {
 /// A word for a number below a hundred, or an ordinal.
 fn small(word: &str) -> Option<f64> {
     let place = |words: &[&str]| words.iter().position(|known| *known == word).map(|place| place as f64);
-    place(&UNITS).or_else(|| place(&TENS).map(|ten| 20.0 + 10.0 * ten)).or_else(|| place(&ORDINALS).map(|at| at + 1.0))
+    let times = place(&TIMES).map(|at| at + 1.0);
+    place(&UNITS)
+        .or_else(|| place(&TENS).map(|ten| 20.0 + 10.0 * ten))
+        .or_else(|| place(&ORDINALS).map(|at| at + 1.0))
+        .or(times)
 }
 
 /// The number that a text says, the first one; signs, currencies and units around it do not matter.

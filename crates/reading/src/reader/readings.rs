@@ -73,7 +73,9 @@ struct Choices {
 
 impl Choices {
     fn likeliest(of: &Encoded<'_>) -> Self {
-        Self { act: best(&of.acts), on_result: best(&of.on_result), runs: runs(&of.tags), classes: Vec::new() }
+        let mut runs = runs(&of.tags);
+        runs.retain(|run| !of.input.is_negation(of.text, &run.words));
+        Self { act: best(&of.acts), on_result: best(&of.on_result), runs, classes: Vec::new() }
     }
 
     /// The same with other choices.

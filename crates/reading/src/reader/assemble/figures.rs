@@ -139,8 +139,13 @@ impl Assembler<'_> {
                     // Another function for what stands.
                     return vec![plain(function, None)];
                 }
+                // Beside a quantity, a number that names rows is none that is added or averaged.
+                let is_quantity = |place: &usize| self.schema.columns[*place].quantity;
+                let some = span.columns.iter().any(is_quantity);
+                let both: Vec<(&usize, String)> =
+                    span.columns.iter().zip(columns).filter(|(place, _)| !some || is_quantity(place)).collect();
                 let of = |(place, name): (&usize, String)| self.in_said_unit(span, *place).unwrap_or(name);
-                let columns: Vec<String> = span.columns.iter().zip(columns).map(of).collect();
+                let columns: Vec<String> = both.into_iter().map(of).collect();
                 columns.into_iter().map(|name| plain(function.clone(), Some(name))).collect()
             }
         }
