@@ -4,23 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::wanted_columns::Partner;
-use super::wanted_table::{BY_ID, Found, LEAST_PARTNER, NAME, NAMED_KEY, SAME_NAME, SEVERAL};
+use super::wanted_table::{Found, LEAST_PARTNER, NAMED_KEY, SAME_NAME, SEVERAL};
 use super::weighed::names_table;
 use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, name_words};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_models::languages::Language;
 use lakeward_reading::reader::TableWish;
-use lakeward_search::{Candidate, JoinAnswer};
+use lakeward_search::weights::PartnerWeights;
+use lakeward_search::{Candidate, JoinAnswer, RankingWeights};
 
-/// What is taken off for a key that repeats rows, for each power of ten.
-const REPEATS: f64 = 0.3;
-/// What is taken off for a key that repeats rows and is not all of those that are named.
-const WITHOUT_KEYS: f64 = 1.5;
-/// A column is one that is wanted from this likeness; one word of several counts less.
+/// A column is one that is wanted from this likeness, in 0..=1.
 const WANTED_COLUMN: f64 = 0.45;
-const ONE_WORD: f64 = 0.8;
-/// The same on average for a table that has all that is wanted.
-const HAS_WANTED: f64 = ONE_WORD;
 
 /// The partner that words describe best: by its name, the columns that are wanted, and what a search for the words finds.
 pub(super) fn described(
@@ -28,8 +22,9 @@ pub(super) fn described(
     text: &str,
     by_keys: &BTreeMap<String, JoinAnswer>,
     partners: Vec<&Candidate>,
-    (least_containment, language): (f64, Option<Language>),
+    (ranking, language): (&RankingWeights, Option<Language>),
 ) -> Option<Partner> {
+    let (weights, least_containment) = (&ranking.partner, ranking.fit.least_containment);
     let wanted = wanted_of(wish, &partners);
     let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
     let answer_of = |candidate: &Candidate| {
@@ -37,20 +32,21 @@ pub(super) fn described(
         let enough = answer.containment >= least_containment || is_named(candidate);
         enough.then(|| answer.clone())
     };
-    // What is wanted decides, unless a table is named by its id.
-    let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= HAS_WANTED, !columns.is_empty());
-    let has_wanted =
-        |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &wanted, &answer_of(candidate)?, language)));
+    let wanted_columns =
+        |candidate: &Candidate, answer: &JoinAnswer| wanted_columns(candidate, &wanted, answer, weights, language);
+    // What is wanted decides, unless a table is named by its id. Where columns have a word of each on average, all is there.
+    let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= weights.one_word, !columns.is_empty());
+    let has_wanted = |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &answer_of(candidate)?)));
     let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
     let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
     for candidate in partners {
         let Some(answer) = answer_of(candidate) else { continue };
-        let found_columns = wanted_columns(candidate, &wanted, &answer, language);
+        let found_columns = wanted_columns(candidate, &answer);
         if has(&found_columns) < most && !is_named(candidate) {
             continue;
         }
         let (fit, columns) = found_columns;
-        let named = named_by(candidate, wish, text, language);
+        let named = named_by(candidate, wish, text, weights, language);
         let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
         if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
             continue;
@@ -62,11 +58,11 @@ pub(super) fn described(
         let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
         let repeats = match answer.fan_out {
             // Several keys are named, and on those that it has its rows are many for one.
-            fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => WITHOUT_KEYS,
-            fan_out => REPEATS * fan_out.max(1.0).log10().min(1.0),
+            fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => weights.without_keys,
+            fan_out => weights.repeats * fan_out.max(1.0).log10().min(1.0),
         };
         let keys = share_of_keys(candidate, &wish.keys) + f64::from(u8::from(has_keys));
-        let score = NAME * named + fit + by_words + keys + answer.score - repeats;
+        let score = weights.named * named + fit + by_words + keys + answer.score - repeats;
         if best.as_ref().is_none_or(|(known, ..)| score > *known) {
             best = Some((score, candidate, answer, columns));
         }
@@ -100,6 +96,7 @@ fn wanted_columns(
     candidate: &Candidate,
     wanted: &[String],
     answer: &JoinAnswer,
+    weights: &PartnerWeights,
     language: Option<Language>,
 ) -> (f64, Vec<String>) {
     let mut columns = Vec::new();
@@ -127,7 +124,7 @@ fn wanted_columns(
                 (rest * alike, alike)
             });
             let (with, alone) = by_word.fold((0.0, 0.0), |(with, alone), word| (word.0.max(with), word.1.max(alone)));
-            (whole.max(ONE_WORD * with), whole.max(ONE_WORD * alone))
+            (whole.max(weights.one_word * with), whole.max(weights.one_word * alone))
         };
         let like = |column: &ColumnProfile| {
             let own = likeness(&column.name);
@@ -169,11 +166,17 @@ fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
     keys.iter().filter(has).count() as f64 / keys.len() as f64
 }
 
-/// How much words name a candidate, in 0..=1.
-fn named_by(candidate: &Candidate, wish: &TableWish, text: &str, language: Option<Language>) -> f64 {
+/// How much words name a candidate, in 0..=1; more by its id.
+fn named_by(
+    candidate: &Candidate,
+    wish: &TableWish,
+    text: &str,
+    weights: &PartnerWeights,
+    language: Option<Language>,
+) -> f64 {
     let id = candidate.dataset.id().as_str();
     if wish.id.as_deref() == Some(id) {
-        return BY_ID;
+        return weights.named_by_id;
     }
     overlap(&wish.words, id, &in_english(&candidate.dataset.title(), id, language)).max(spelt_out(text, id))
 }

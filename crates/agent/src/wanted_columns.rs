@@ -15,17 +15,6 @@ use lakeward_core::text::name_likeness;
 use lakeward_reading::reader::{NotApplied, TableWish};
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
-/// What the score of a column is multiplied by that is called as one at hand and not as the words are, and of one whose name the request spells
-/// out where that is no ordinary word (`2010`, `iso_a3`).
-const AT_HAND: f64 = 0.7;
-const SPELT: f64 = 1.2;
-/// The same of one whose name has words of what is wanted: of two that are as near, `built` is the year in which a boat was built.
-const CALLED: f64 = 1.03;
-/// The same of a table that has all keys which are named.
-const ALL_KEYS: f64 = 1.3;
-/// How a table's rows for a key count, to this power, and how well it joins.
-const REPEATS: f64 = -0.1;
-const JOINS: f64 = 0.5;
 /// A column that answers its words less well, as a score in 0..=1, is told to be a guess.
 const PLAIN: f64 = 0.35;
 /// Texts of columns that are read for a phrase.
@@ -59,19 +48,19 @@ impl Agent<'_> {
         (query, partners): (&QueryTable, &[Scored]),
         by_keys: &BTreeMap<String, JoinAnswer>,
     ) -> Result<Option<Partner>> {
-        let base = Base { plan: plan.clone(), entry: &query.entry };
+        let (weights, base) = (&self.ranking.partner, Base { plan: plan.clone(), entry: &query.entry });
         let mut named = self.columns_named((&wish.wanted, true, READ), &base, query, (None, partners))?;
         let (own, spelt) = (&query.entry.profile.columns, Phrases::of(text));
         for named in &mut named {
             let is_own = own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column));
             if is_own && name_likeness(&wish.wanted[named.phrase], &named.column) < SAME_NAME {
-                named.score *= AT_HAND;
+                named.score *= weights.called_as_own;
             }
             if named.is_called {
-                named.score *= CALLED;
+                named.score *= weights.called;
             }
             if named.column.contains(|c: char| c.is_ascii_digit() || c == '_') && spelt.spell(&named.column) {
-                named.score *= SPELT;
+                named.score *= weights.spelt;
             }
         }
         named.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -124,9 +113,9 @@ impl Agent<'_> {
                 continue;
             }
             let has_keys = by_keys.contains_key(table);
-            let repeats = if is_count { 1.0 } else { answer.fan_out.max(1.0).powf(REPEATS) };
-            let score =
-                fit(&chosen) * answer.score.max(0.0).powf(JOINS) * repeats * if has_keys { ALL_KEYS } else { 1.0 };
+            let repeats = if is_count { 1.0 } else { answer.fan_out.max(1.0).powf(-weights.rows_a_key) };
+            let joins = answer.score.max(0.0).powf(weights.joins);
+            let score = fit(&chosen) * joins * repeats * if has_keys { weights.all_keys } else { 1.0 };
             if best.as_ref().is_some_and(|(known, _)| *known >= score) {
                 continue;
             }

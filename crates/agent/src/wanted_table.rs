@@ -31,10 +31,6 @@ use lakeward_search::{Candidate, JoinAnswer, QueryColumn, QueryTable, UnionAnswe
 
 /// A table is taken for words that describe it from this likeness of names, columns or meaning, in 0..=1.
 pub(super) const LEAST_PARTNER: f64 = 0.35;
-/// How much its name counts beside its columns, the search and the fit of its keys, each in 0..=1.
-pub(super) const NAME: f64 = 2.0;
-/// The likeness of a table that is named by its id.
-pub(super) const BY_ID: f64 = 2.0;
 /// Columns of one name in both tables are one key where a single one repeats rows.
 pub(super) const SAME_NAME: f64 = 0.85;
 /// The same for a key that is named in words.
@@ -104,7 +100,7 @@ impl Agent<'_> {
         text: &str,
         partners: &[Scored],
     ) -> Result<Option<Chosen>> {
-        let least = (self.ranking.fit.least_containment, self.index.names_language()?);
+        let judged = (&self.ranking, self.index.names_language()?);
         let (mut by_keys, mut named) = (BTreeMap::new(), None);
         if let Some(AtHand { table, .. }) = at_hand {
             by_keys = self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?;
@@ -113,10 +109,10 @@ impl Agent<'_> {
             }
         }
         let described = || match &named {
-            Some(named) => described((wish, found), text, &by_keys, named.iter().collect(), least),
+            Some(named) => described((wish, found), text, &by_keys, named.iter().collect(), judged),
             None => {
                 let partners = partners.iter().map(|scored| &scored.candidate).collect();
-                described((wish, found), text, &by_keys, partners, least)
+                described((wish, found), text, &by_keys, partners, judged)
             }
         };
         // A table that has several keys which are named together, and a column that is called as what is wanted.
@@ -354,11 +350,11 @@ impl Agent<'_> {
             }
             let title = self.index.dataset(self.index.find(&answer.table)?)?.title();
             let named = match &wish.id {
-                Some(id) if *id == answer.table => BY_ID,
+                Some(id) if *id == answer.table => self.ranking.partner.named_by_id,
                 _ => overlap(&wish.words, &answer.table, &title).max(spelt_out(text, &answer.table)),
             };
             let by_words = found.get(&answer.table).copied().unwrap_or(0.0);
-            let score = NAME * named + by_words + answer.score;
+            let score = self.ranking.partner.named * named + by_words + answer.score;
             if best.as_ref().is_none_or(|(known, ..)| score > *known) {
                 best = Some((score, named, answer));
             }

@@ -4,51 +4,39 @@
 //! on the lake and not on scheduling. Tables that were deleted or changed are marked as removed in their segments. Nothing of the old index
 //! is changed before the commit; folders that the manifest does not name are deleted after it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::time::Instant;
 
-use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::LakeIndex;
 use super::catalog::Catalog;
 use super::index_store::IndexStore;
-use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
+use super::manifest::{self, Manifest, SegmentEntry};
 use super::plan::{Plan, Read};
-use super::segment_builder::SegmentBuilder;
 use super::structure::{SegmentFiles, Structure, VectorShape};
-use super::{merge, unread_texts};
+use super::{LakeIndex, merge, unread_texts};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::cell_setting::CellSetting;
-use lakeward_lake::checkpoint::Checkpoints;
 use lakeward_lake::layout::Choices;
-use lakeward_lake::metadata::RecordFlaw;
-use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::TableId;
 use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
 mod commit;
+mod outcome;
 mod reading;
 pub mod shards;
+mod stats;
 mod step;
 mod survey;
 
-pub(super) use commit::Commits;
-use commit::Work;
-use reading::{FileResult, ReadWith, read_dataset};
-pub use step::BuildStep;
+use outcome::{Outcome, read_and_write};
 use survey::Survey;
 
-/// Maximum files passed to the reading threads at once.
-const CHUNK_FILES: usize = 128;
-/// … and their maximum total size, so that few large tables are in memory together.
-const CHUNK_BYTES: u64 = 256 << 20;
+pub(super) use commit::Commits;
+pub use stats::BuildStats;
+pub use step::BuildStep;
+
 /// A segment is closed after this many values; this bounds the writer's memory to about 28 bytes per value.
 const SEGMENT_VALUES: usize = 16 << 20;
 /// … or after this many tables, since tables may have few values or none (catalogue records). Bounds the writer's memory to about 3 KB per
@@ -61,83 +49,6 @@ const CHECKPOINTS: &str = "cache/checkpoints";
 /// Whether a segment of so many values and tables is closed.
 fn is_full(values: usize, tables: usize) -> bool {
     values > SEGMENT_VALUES || tables >= SEGMENT_TABLES
-}
-
-/// The results of a build.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct BuildStats {
-    /// Tables in the index now.
-    pub tables: u64,
-    /// Catalogue records now in the index that describe none of these tables. They are not included in `tables`, but in `added`, `changed`,
-    /// `removed` and `unchanged`.
-    pub records: u64,
-    /// Invalid lines in the record files; `problems` gives the reasons.
-    pub records_left_out: u64,
-    /// Records of a harvest that a later record of the same id replaced.
-    pub records_replaced: u64,
-    /// Records of a harvest that its source deleted.
-    pub records_deleted: u64,
-    /// What of the records could not be used, by reason; each record says what of it.
-    pub record_flaws: Vec<RecordFlaw>,
-    /// Columns in the index now.
-    pub columns: u64,
-    /// Tables read because they are new.
-    pub added: u64,
-    /// Tables read because their file or its metadata changed.
-    pub changed: u64,
-    /// Tables whose file was deleted.
-    pub removed: u64,
-    /// Tables whose file was moved in the lake with unchanged content; not counted as added or removed.
-    pub renamed: u64,
-    /// Unchanged tables.
-    pub unchanged: u64,
-    /// New or changed files that were not read because the run was interrupted; the next run reads them.
-    pub unread: u64,
-    /// Tables and records whose texts were not read as a whole because the run was interrupted; the next run goes on with them. Until then
-    /// searches compare words and static vectors.
-    pub texts_unread: u64,
-    /// Tables of which this run read only the first rows, as requested.
-    pub sampled: u64,
-    /// Rows read in this run.
-    pub rows: u64,
-    /// Bytes read in this run.
-    pub read_bytes: u64,
-    /// Segments now in the index.
-    pub segments: u64,
-    /// Older segments that were merged into new ones in this run.
-    pub merged_segments: u64,
-    /// Size of the index on disk.
-    pub index_bytes: u64,
-    /// Damaged segments that were dropped and whose tables were read again.
-    pub repaired_segments: u64,
-    /// Wall time in milliseconds.
-    pub elapsed_ms: u64,
-    /// Files repaired while reading, in this run: (path, repairs).
-    pub repaired: Vec<(String, Vec<Repair>)>,
-    /// Files with missing rows, from this or earlier runs.
-    pub partial: Vec<PartialFile>,
-    /// Files of the lake without a readable table.
-    pub skipped: Vec<SkippedFile>,
-    /// Unusable metadata files and folders: (path, reason).
-    pub problems: Vec<(String, String)>,
-    /// How many of them hide data: folders that cannot be listed, tables whose log and catalogues that cannot be read.
-    pub unreadable: u64,
-}
-
-impl BuildStats {
-    /// Whether the index or the recorded state of the lake changed.
-    pub fn did_something(&self) -> bool {
-        self.added + self.changed + self.removed + self.renamed + self.merged_segments + self.repaired_segments > 0
-            || self.read_bytes > 0
-    }
-
-    /// Whether a part of the lake is not in the index.
-    pub fn is_partial(&self) -> bool {
-        !self.skipped.is_empty()
-            || !self.partial.is_empty()
-            || self.unread + self.texts_unread > 0
-            || self.records_left_out + self.unreadable > 0
-    }
 }
 
 /// Options of a build.
@@ -389,133 +300,6 @@ fn merge_segments(manifest: &mut Manifest, commits: &Commits<'_>, embedder: &dyn
         merged += places.len() as u64;
     }
     Ok(merged)
-}
-
-#[derive(Default)]
-struct Outcome {
-    sampled: u64,
-    rows: u64,
-    read_bytes: u64,
-    contents: HashMap<TableId, [u8; 32]>,
-    repaired: Vec<(String, Vec<Repair>)>,
-    problems: Vec<(PathBuf, String)>,
-    work: Work,
-}
-
-/// Reads on all cores while one thread writes segments, which come after those of the manifest. If interrupted, it writes what was read.
-fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outcome: &mut Outcome) -> Result<()> {
-    let Reading { unread: reads, manifest, sample_rows, embedder } = *reading;
-    let (monitor, generation) = (commits.monitor, manifest.generation + 1);
-    let bytes = reads.iter().map(|read| read.read_bytes()).sum();
-    monitor.begin("reading", Total::Files { files: reads.len() as u64, bytes });
-    let lake_name = manifest.lake.as_str();
-    let with = ReadWith {
-        options: ReadOptions { max_rows: sample_rows, ..ReadOptions::default() },
-        lake_name,
-        embedder,
-        // Who reads a shard has nothing of an earlier build.
-        checkpoints: (!commits.are_only_merged).then(|| Checkpoints::new(&commits.folder.join(CHECKPOINTS))),
-    };
-    // Those that an earlier attempt has written keep their names.
-    let first = outcome.work.segments.len();
-    let segments = std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
-        let shape = VectorShape::of(embedder);
-        let name = move |number: usize| commits.segment_name(generation, first + number);
-        let writer = scope.spawn(move || write_segments(receiver, commits, name, shape));
-        for chunk in chunks(reads) {
-            if monitor.is_stopped() || embedder.failure().is_some() {
-                break;
-            }
-            let results: Vec<FileResult> = chunk.par_iter().map(|read| read_dataset(read, &with, monitor)).collect();
-            for (read, result) in chunk.iter().zip(&results) {
-                note(outcome, read, result);
-            }
-            outcome.work.note(chunk);
-            if sender.send(results).is_err() {
-                // The writer has failed; joining it returns its error.
-                break;
-            }
-        }
-        drop(sender);
-        monitor.begin("writing the index", Total::Unknown);
-        writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
-    })?;
-    outcome.work.segments.extend(segments);
-    Ok(())
-}
-
-fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
-    match result {
-        Ok(draft) => {
-            outcome.rows += draft.rows;
-            outcome.read_bytes += read.read_bytes().saturating_sub(draft.unread_bytes);
-            outcome.contents.insert(read.id.clone(), *draft.hash.as_bytes());
-            let report = &draft.report;
-            outcome.sampled += u64::from(report.sample.is_some());
-            let is_not_row_limit = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
-            if report.lost_rows() {
-                let lost = report.repairs.iter().filter(is_not_row_limit).filter(|repair| repair.kind.loses_rows());
-                let lost = lost.map(ToString::to_string);
-                let reason = lost.collect::<Vec<_>>().join("; ");
-                outcome.work.partial.push(PartialFile { path: read.origin().to_string(), reason });
-            }
-            let path = PathBuf::from(read.origin().to_string());
-            outcome.problems.extend(draft.problems.iter().map(|problem| (path.clone(), problem.clone())));
-            let repairs: Vec<Repair> = report.repairs.iter().filter(is_not_row_limit).cloned().collect();
-            if !repairs.is_empty() {
-                outcome.repaired.push((read.origin().to_string(), repairs));
-            }
-        }
-        Err(skipped) => {
-            outcome.work.skipped.push(skipped.clone());
-        }
-    }
-}
-
-/// Consecutive reads of at most [`CHUNK_FILES`] files and about [`CHUNK_BYTES`] bytes.
-fn chunks<'a, 'b>(reads: &'a [&'b Read<'b>]) -> Vec<&'a [&'b Read<'b>]> {
-    let mut chunks = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (place, read) in reads.iter().enumerate() {
-        if place > start && (place - start >= CHUNK_FILES || bytes + read.read_bytes() > CHUNK_BYTES) {
-            chunks.push(&reads[start..place]);
-            (start, bytes) = (place, 0);
-        }
-        bytes += read.read_bytes();
-    }
-    if start < reads.len() {
-        chunks.push(&reads[start..]);
-    }
-    chunks
-}
-
-fn write_segments(
-    receiver: mpsc::Receiver<Vec<FileResult>>,
-    commits: &Commits<'_>,
-    name: impl Fn(usize) -> String,
-    shape: VectorShape,
-) -> Result<Vec<SegmentEntry>> {
-    let mut segments = Vec::new();
-    let mut open: Option<SegmentBuilder> = None;
-    for results in receiver {
-        for draft in results.into_iter().flatten() {
-            let builder = match &mut open {
-                Some(builder) => builder,
-                None => open.insert(SegmentBuilder::create(commits.folder, &name(segments.len()), shape)?),
-            };
-            builder.push(&draft)?;
-            if is_full(builder.values(), builder.tables())
-                && let Some(full) = open.take()
-            {
-                segments.push(full.finish(commits.are_only_merged, commits.monitor)?);
-            }
-        }
-    }
-    if let Some(last) = open {
-        segments.push(last.finish(commits.are_only_merged, commits.monitor)?);
-    }
-    Ok(segments)
 }
 
 /// Deletes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and segments merged

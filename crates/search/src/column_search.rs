@@ -6,35 +6,34 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::named_values::NamedValues;
 use super::query_table::sample_words;
 use super::ranker::features;
 use super::request_words::RequestWords;
-use super::text_search::{SearchOptions, Worded, in_all_wordings, informative_vector, ranked_tables, text_encoder};
-use crate::cite::{Gate, NamesTables};
-use lakeward_core::answer::in_order;
+use super::text_search::{SearchOptions, in_all_wordings, informative_vector, ranked_tables, text_encoder};
 use lakeward_core::error::Result;
-use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
-use lakeward_core::text::{bare, is_function_word, is_placeholder, lower_words, name_words, on_one_line, shown};
+use lakeward_core::text::{bare, is_function_word, lower_words, name_words, shown};
 use lakeward_index::encode::column_dims;
 use lakeward_index::join::header_hashes;
 use lakeward_index::lexical::TypedWord;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::dataset::TableEntry;
-use lakeward_lake::metadata::ColumnMetadata;
 use lakeward_lake::notes::Notes;
-use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_models::embed::{Embedder, EmbedderExt, dot};
+
+mod answer;
+mod column_text;
+
+use column_text::{column_text, described, note_on, of_column};
+
+pub use answer::{ColumnAnswer, ColumnMatch};
+pub(super) use column_text::vector_of;
 
 features! {
     /// What a column is scored by. A share of the text is counted by how rare its words are in the lake.
@@ -54,107 +53,6 @@ features! {
     }
 }
 
-/// What about a column answers a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ColumnMatch {
-    /// Its name.
-    Name,
-    /// The publisher's title or description of it.
-    Description,
-    /// Its unit.
-    Unit,
-    /// What a user says of it.
-    Note,
-    /// Whole cells that the text names.
-    Values,
-    /// None of its words, but what it is about.
-    Meaning,
-}
-
-/// A column that holds what a text says, with the evidence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = in_order::<Self>)]
-pub struct ColumnAnswer {
-    /// Id of its table.
-    #[schemars(extend("x-sql" = "id"))]
-    pub table: String,
-    /// The table's title.
-    pub title: String,
-    /// Its name.
-    #[schemars(extend("x-sql" = "column_name"))]
-    pub column: String,
-    /// Weighted mean of `features`, 0..=1: greater is better.
-    pub score: f64,
-    /// What it was scored by.
-    #[schemars(extend("x-sql" = false))]
-    pub features: ColumnFeatures,
-    /// What about it answers the text.
-    #[serde(rename = "matched")]
-    pub matches: Vec<ColumnMatch>,
-    /// The type its cells share.
-    pub logical: LogicalType,
-    /// What its values stand for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub semantic: Option<SemanticType>,
-    /// The publisher's title and description of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub description: Option<String>,
-    /// What a user says of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub note: Option<String>,
-    /// Its unit, where the publisher says it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub unit: Option<String>,
-    /// Smallest value: number or date.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub min: Option<String>,
-    /// Greatest value: number or date.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub max: Option<String>,
-    /// Cells that the text names, else its most frequent values.
-    pub values: Vec<String>,
-    /// Different values.
-    pub distinct: u64,
-    /// Rows of its table.
-    pub rows: u64,
-    /// The table's citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
-    pub citation: String,
-    /// The answer in a sentence.
-    pub reason: String,
-}
-
-impl Listed for ColumnAnswer {
-    const COLUMNS: &'static [ListColumn<Self>] = &[
-        column("table", ListCell::Id(|a| &a.table)),
-        column("column", ListCell::Text(60, |a| a.column.as_str().into())),
-        column("score", ListCell::Figure(3, |a| a.score)),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
-    ];
-}
-
-impl Worded for ColumnAnswer {
-    type Key = (String, String);
-
-    fn key(&self) -> Self::Key {
-        (self.table.clone(), self.column.clone())
-    }
-
-    fn rank(&self) -> (bool, f64) {
-        (false, self.score)
-    }
-
-    fn reason(&mut self) -> &mut String {
-        &mut self.reason
-    }
-}
-
-impl NamesTables for ColumnAnswer {
-    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
-        gate.has(&self.table)
-    }
-}
-
 /// Tables whose columns are all looked at.
 const TABLES: usize = 40;
 /// Columns that their vectors propose.
@@ -165,15 +63,10 @@ const MOST_COLUMNS: usize = 1024;
 const LOOKED_AT: usize = 100;
 /// Different texts of columns that are read as sentences.
 const ENCODED: usize = 24;
-/// Vectors of texts that are kept, 1.5 KB each.
-const KEPT: usize = 8192;
 /// Columns of one table among the answers: a table with a column for each year is not the whole answer.
 const OF_ONE_TABLE: usize = 3;
 /// Values of a column that are read, and shown.
 const VALUES: usize = 3;
-/// Longest value and description that are read, in bytes.
-const VALUE_BYTES: usize = 40;
-const DESCRIPTION_BYTES: usize = 160;
 
 /// The `k` columns that hold what `text` says, itself or with a synonym, best first.
 ///
@@ -482,78 +375,6 @@ fn read(encoder: &dyn Embedder, text: &str, columns: &mut [Scored], found: &Foun
     for (column, text) in columns.iter_mut().zip(texts) {
         column.features.about = cosines[text];
     }
-}
-
-/// The vector of a text of a column or table, which this process computes once while it is among the last [`KEPT`]: they are asked for again.
-pub(super) fn vector_of(encoder: &dyn Embedder, text: &str) -> Arc<[f32]> {
-    static VECTORS: LazyLock<Mutex<HashMap<u128, Arc<[f32]>>>> = LazyLock::new(Mutex::default);
-    let key = xxh3_128(format!("{}\n{text}", encoder.id()).as_bytes());
-    // A thread that panicked while holding the lock left the map in a valid state.
-    let kept = || VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(vector) = kept().get(&key) {
-        return Arc::clone(vector);
-    }
-    let vector: Arc<[f32]> = encoder.embed(text).into();
-    // A failed server gives a vector of zeros.
-    if encoder.failure().is_none() {
-        let mut kept = kept();
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(key, Arc::clone(&vector));
-    }
-    vector
-}
-
-/// What is read of a column: its name, the user's and the publisher's words on it, what its values stand for, some of them, and the table's title.
-fn column_text(notes: &Notes, entry: &TableEntry, profile: &ColumnProfile) -> String {
-    let metadata = of_column(entry, profile);
-    let name = if is_placeholder(&profile.name) { String::new() } else { name_words(&profile.name).join(" ") };
-    let described = described(metadata);
-    let described = &described[..described.floor_char_boundary(DESCRIPTION_BYTES)];
-    let unit = metadata.and_then(|metadata| metadata.unit.as_deref()).unwrap_or_default();
-    let kind = profile.semantic.map_or("", stands_for);
-    let is_text = profile.logical == LogicalType::Text;
-    let values = profile.top.iter().map(|(value, _)| value.as_str()).filter(|value| value.len() <= VALUE_BYTES);
-    let values: Vec<&str> = values.take(if is_text { VALUES } else { 0 }).collect();
-    let parts = [
-        &name,
-        note_on(notes, entry, profile),
-        described,
-        unit,
-        kind,
-        &values.join(", "),
-        &on_one_line(&entry.title()),
-    ];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ")
-}
-
-/// Values of a kind, in words; empty where a kind says no more than the values.
-fn stands_for(kind: SemanticType) -> &'static str {
-    match kind {
-        SemanticType::Country => "names of countries",
-        SemanticType::CountryCode => "country codes",
-        SemanticType::UsState => "states of the USA",
-        SemanticType::Email => "e-mail addresses",
-        SemanticType::Url => "web addresses",
-        SemanticType::Money => "amounts of money",
-        SemanticType::Percentage => "per cent",
-        _ => "",
-    }
-}
-
-fn of_column<'e>(entry: &'e TableEntry, profile: &ColumnProfile) -> Option<&'e ColumnMetadata> {
-    entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&profile.name))
-}
-
-fn note_on<'n>(notes: &'n Notes, entry: &TableEntry, profile: &ColumnProfile) -> &'n str {
-    notes.of(entry.id.as_str()).and_then(|note| note.columns.get(&profile.name)).map_or("", String::as_str)
-}
-
-/// The publisher's title and description of a column.
-fn described(metadata: Option<&ColumnMetadata>) -> String {
-    let parts = metadata.into_iter().flat_map(|metadata| [&metadata.title, &metadata.description]);
-    on_one_line(&parts.flatten().map(String::as_str).collect::<Vec<_>>().join(": "))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{lower_words, on_one_line};
-use lakeward_index::lexical::{Boosts, Greatest, LexicalField, Wanted, WordScore};
+use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, Wanted, WordScore};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{LakeIndex, TableRef};
@@ -56,8 +56,6 @@ const PROPOSED_BY_VECTORS: usize = 100;
 /// A word that more than one of so many records say is not looked for, where there are more than the first thousand.
 const COMMON: usize = 2;
 const FEW: usize = 1000;
-/// The limit of BM25 for one word, of its idf: k₁ + 1.
-const LIMIT: f32 = 2.2;
 /// Words of the request that enter its vector, or are looked for: of what is said now, and of all.
 const MOST_WORDS: usize = 64;
 
@@ -259,7 +257,7 @@ impl Ranking<'_> {
         let weights = &self.query.weights.records;
         let words = self.said_words()?;
         let rarest = (2.0 * (self.index.len() as f32 + 1.0)).ln();
-        let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * LIMIT).sum();
+        let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * TERM_LIMIT).sum();
         let texts: Vec<(&str, f32)> = words.iter().map(|(word, weight, _)| (word.as_str(), *weight)).collect();
         let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length };
         let of_words = |score: f32| {

@@ -1,8 +1,10 @@
 //! The constants of every ranking and fusion, in one versioned file that the program ships and `lakeward tune` writes.
 //!
-//! What is here decides the order of answers; bounds of time and memory (how many candidates are looked at) stand beside the
-//! code that they bound. The file is read once and checked whole. Of the word index's own score (BM25F), boosts and length
-//! normalisation stand with the index (`lakeward_index::lexical`), which is below this crate and explains itself by them.
+//! What is here weighs or scales what answers are ordered by. Bounds of time and memory (how many candidates are looked at)
+//! stand beside the code that they bound, as do likenesses from which two things are taken for one. The constants of BM25F (k1, b,
+//! boosts of fields, and what an abbreviation counts beside a word that is spelt out) are part of what the word index is
+//! (`lakeward_index::lexical`), which is below this crate: a word's score is a figure of the index, and this file weighs it. The file is
+//! read once and checked whole.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -24,8 +26,10 @@ mod request;
 mod turn;
 
 pub use evidence::{AlignmentWeights, JoinEvidenceWeights, TupleWeights};
-pub use request::{CalibrationWeights, FusionWeights, LateModels, LateWeights, RecordWeights, TextWeights};
-pub use turn::{FeasibilityWeights, FitWeights, OperationWeights, TurnWeights};
+pub use request::{
+    CalibrationWeights, FusionWeights, LateModels, LateWeights, RecordWeights, RerankWeights, TextWeights,
+};
+pub use turn::{FeasibilityWeights, FitWeights, OperationWeights, PartnerWeights, TurnWeights};
 
 /// Declares a section of the file, and where it stands there: all its values have to be there, and no others. A file of an older
 /// version does not have the section; then it is as shipped.
@@ -53,7 +57,7 @@ macro_rules! section {
 use section;
 
 /// The version of the file that this program writes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Files from this version on are read, too.
 const OLDEST: u32 = 1;
 /// Longest file that is read.
@@ -92,6 +96,9 @@ pub struct RankingWeights {
     /// Of text search, beside its features.
     #[serde(default)]
     pub text: TextWeights,
+    /// Of what several queries found.
+    #[serde(default)]
+    pub rerank: RerankWeights,
     /// Of the probability that an answer serves.
     #[serde(default)]
     pub calibration: CalibrationWeights,
@@ -113,6 +120,9 @@ pub struct RankingWeights {
     /// Of what a turn makes of the searches.
     #[serde(default)]
     pub turn: TurnWeights,
+    /// Of the table that words describe.
+    #[serde(default)]
+    pub partner: PartnerWeights,
     /// Of what can be done with a table.
     #[serde(default)]
     pub feasibility: FeasibilityWeights,
@@ -270,7 +280,7 @@ mod tests {
             std::fs::write(&path, SHIPPED.replacen(from, to, 1)).unwrap();
             RankingWeights::load(&path).unwrap_err().to_string()
         };
-        assert!(wrong("\"version\": 4", "\"version\": 7").contains("version 7"));
+        assert!(wrong("\"version\": 5", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
         let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
@@ -296,6 +306,14 @@ mod tests {
         older["version"] = VERSION.into();
         std::fs::write(&path, older.to_string()).unwrap();
         assert!(RankingWeights::load(&path).is_err(), "of this version nothing may be missing");
+    }
+
+    #[test]
+    fn a_file_of_version_4_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.json");
+        std::fs::write(&path, include_str!("../tests/data/weights_4.json")).unwrap();
+        assert_eq!(&RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::form_parser;
+use super::tune::form_parser;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::variant::QuestionUse;
 use lakeward_eval::{Task, compare};

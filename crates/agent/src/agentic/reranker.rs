@@ -20,13 +20,9 @@ use lakeward_models::llm::config::Share;
 use lakeward_models::llm::listwise::Order;
 use lakeward_models::llm::{LanguageModel, PromptUse};
 use lakeward_search::text_search::rank;
+use lakeward_search::weights::RerankWeights;
 use lakeward_search::{RankingWeights, SearchAnswer};
 
-/// How much the fused score, as a share of the best, counts beside the ranker's for a request of one word …
-const PRIOR: f64 = 0.2;
-/// … and how soon that fades, as a power of the number of words: what other queries found tells much of a request that says little.
-/// The same weight for all requests gained on keywords (ACORDAR) and cost .02 on questions about cells (FeTaQA, OTT-QA).
-const FADING: f64 = 1.5;
 /// Words of a request that are counted.
 const MOST_WORDS: usize = 64;
 
@@ -57,19 +53,20 @@ impl<'a> RuleReranker<'a> {
     /// The candidates, best first; one called exactly as the request says stands first whatever it scores.
     pub(super) fn ranked(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<Vec<Ranked>> {
         let mut tables: Vec<TableRef> = Vec::with_capacity(candidates.candidates.len());
-        let mut prior: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
         let best = candidates.candidates.first().map_or(1.0, |found| found.score).max(f64::MIN_POSITIVE);
         for found in &candidates.candidates {
             tables.push(self.index.find(&found.id)?);
-            prior.insert(&found.id, found.score / best);
+            shares.insert(&found.id, found.score / best);
         }
         let answers = rank(self.index, self.embedder, &sought.words, &tables, self.weights)?;
         let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?.len().max(1);
-        let weight = PRIOR / (words as f64).powf(FADING);
+        let RerankWeights { prior, fading } = self.weights.rerank;
+        let weight = prior / (words as f64).powf(fading);
         let of_rules = |answer: SearchAnswer| {
-            let prior = prior.get(answer.table.as_str()).copied().unwrap_or_default();
+            let share = shares.get(answer.table.as_str()).copied().unwrap_or_default();
             let exact = answer.matched.iter().any(|matched| matched.exact);
-            Ranked { exact, score: answer.score + weight * prior, answer }
+            Ranked { exact, score: answer.score + weight * share, answer }
         };
         let mut ranked: Vec<Ranked> = answers.into_iter().map(of_rules).collect();
         ranked.sort_by(|a, b| {

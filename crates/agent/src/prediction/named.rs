@@ -48,8 +48,6 @@ pub(super) const READ: usize = 24;
 pub(super) const READ_EACH: usize = 12;
 /// Share of the sampled keys that a table has for its columns to be looked at.
 const SHARED: f64 = 0.1;
-/// How much a column counts that repeats its keys: its score times rows a key to this power. A table that has one row a key was made for it.
-const REPEATS: f64 = -0.1;
 /// A number of things is a number of rows only of a table that answers the words nearly as well as the best of the lake.
 const COUNTED: f64 = 0.7;
 /// What a column of numbers of such a table is called this much like, in 0..=1, is counted in it: people in `population`.
@@ -333,7 +331,7 @@ impl Agent<'_> {
                 if is_count && fan_out < LEAST_COUNTED {
                     continue;
                 }
-                let repeats = if is_count { 1.0 } else { fan_out.max(1.0).powf(REPEATS) };
+                let repeats = if is_count { 1.0 } else { fan_out.max(1.0).powf(-self.ranking.partner.rows_a_key) };
                 found.push((named, coverage.clamp(0.0, 1.0), repeats));
             }
         }

@@ -13,7 +13,7 @@ use tantivy::{DocId, Term};
 use super::LexicalIndex;
 use super::field::{Boosts, LexicalField};
 use super::query::Query;
-use super::score::{K1, Weights};
+use super::score::{TERM_LIMIT, Weights, term_score};
 use super::segment::{Cursor, OpenSegment, guarded};
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
@@ -79,7 +79,7 @@ impl LexicalIndex {
         terms.sort_by(|a, b| b.factor.total_cmp(&a.factor).then_with(|| a.term.cmp(&b.term)));
         let mut rest = 0.0;
         for term in terms.iter_mut().rev() {
-            rest += term.factor * (K1 + 1.0);
+            rest += term.factor * TERM_LIMIT;
             // A sum in another order may be a little greater.
             term.rest = rest * (1.0 + 1e-5);
         }
@@ -285,7 +285,7 @@ impl Window {
             if *score == 0.0 {
                 self.scored.push(at);
             }
-            *score += factor * frequency * (K1 + 1.0) / (K1 + frequency);
+            *score += term_score(factor, frequency);
         }
     }
 }

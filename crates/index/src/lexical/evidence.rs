@@ -11,7 +11,7 @@ use super::LexicalIndex;
 use super::field::{Boosts, KeyKind, LexicalField};
 use super::matched::{add_word, find};
 use super::query::{Query, is_stop_word};
-use super::score::K1;
+use super::score::TERM_LIMIT;
 use super::search::{FieldMatch, Scored};
 use super::segment::{OpenSegment, guarded};
 use crate::open::TableRef;
@@ -246,10 +246,10 @@ impl LexicalQuery<'_> {
             .zip(&self.rarities)
             .zip(&self.known)
             .filter(|((term, _), known)| **known && !term.short)
-            .map(|((term, rarity), _)| term.weight * rarity * (K1 + 1.0))
+            .map(|((term, rarity), _)| term.weight * rarity * TERM_LIMIT)
             .sum();
         let spelt_out = terms.iter().zip(&self.rarities).filter(|(term, _)| !term.short);
-        let limit: f32 = spelt_out.map(|(term, rarity)| term.weight * rarity * (K1 + 1.0)).sum();
+        let limit: f32 = spelt_out.map(|(term, rarity)| term.weight * rarity * TERM_LIMIT).sum();
         let whole_text: f32 =
             terms.iter().zip(&self.rarities).filter(|(term, _)| !term.part).map(|(_, rarity)| rarity).sum();
         let names = self.names();

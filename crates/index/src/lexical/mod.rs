@@ -37,6 +37,7 @@ pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};
 pub use query::ABBREVIATED;
+pub use score::TERM_LIMIT;
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
 pub use vocabulary::WordRarity;
 pub use words::{TableWords, Words};

@@ -25,9 +25,17 @@ use super::query::QueryTerm;
 use super::segment::OpenSegment;
 
 /// Saturation: how soon further repetitions of a word stop counting. The usual value.
-pub(super) const K1: f32 = 1.2;
+const K1: f32 = 1.2;
 /// Length normalisation of every field. The usual value.
 pub(super) const B: f32 = 0.75;
+/// What a term that a table repeats without end gives for each unit of weight · idf.
+pub const TERM_LIMIT: f32 = K1 + 1.0;
+
+/// What a term gives to the score of a table: factor · tf~ · (k1 + 1) / (k1 + tf~), with factor = weight · idf.
+#[inline]
+pub(super) fn term_score(factor: f32, frequency: f32) -> f32 {
+    factor * frequency * TERM_LIMIT / (K1 + frequency)
+}
 
 /// Weights of the words of each field, for one set of segments.
 pub(super) struct Weights {
@@ -157,7 +165,7 @@ impl SegmentScores {
     fn add_scores(&mut self, weight: f32) {
         for document in self.touched.drain(..) {
             let frequency = std::mem::take(&mut self.frequencies[document as usize]);
-            self.scores[document as usize] += weight * frequency * (K1 + 1.0) / (K1 + frequency);
+            self.scores[document as usize] += term_score(weight, frequency);
         }
     }
 }

@@ -1,49 +1,27 @@
-//! Annotated turns (`labels/turns`): read into spans, walked through as conversations, and written as examples for training.
+//! Annotated turns (`labels/turns`): read into spans and walked through as conversations, written as [examples](fn@examples) for training, and
+//! [compared](checked) with what the built-in reader reads.
 
 use std::fmt;
-use std::ops::Range;
 
-use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{DatePart, Plan, Relation};
 use lakeward_core::request::{Demand, Input as Source};
 use lakeward_core::text::lower_words;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::Reader;
 use super::demands::{revised, schema_of_demands};
-use super::input::{FEATURES, Input, Pieces, features};
-use super::readings::{READINGS, meanings};
-use super::schema::{
-    ColumnKind, Schema, SchemaColumn, StandIn, VALUE_FEATURES, columns_by_steps, schema_of, value_features,
-};
+use super::schema::{Schema, SchemaColumn, StandIn, columns_by_steps, schema_of};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::{NotApplied, TableWish, assemble};
-use lakeward_core::request::{Act, Intention, Label, OperationKind};
+use lakeward_core::request::{Act, Intention, OperationKind};
 
-/// A line of an annotated file: a conversation's head, or one of its turns.
-#[derive(Debug, Deserialize)]
-struct Line {
-    c: String,
-    #[serde(default)]
-    table: Option<String>,
-    #[serde(default)]
-    columns: Option<Vec<String>>,
-    #[serde(default)]
-    t: Option<usize>,
-    #[serde(default)]
-    act: String,
-    #[serde(default)]
-    on: Option<String>,
-    #[serde(default)]
-    m: String,
-    #[serde(default)]
-    points: Option<String>,
-    #[serde(default)]
-    operation: Option<OperationKind>,
-    #[serde(default)]
-    intention: Option<Intention>,
-}
+mod check;
+mod examples;
+mod written;
+
+use written::WrittenSpan;
+
+pub use check::{TurnCheck, checked};
+pub use examples::{classes, examples, request_example};
+pub use written::conversations;
 
 /// A conversation with the columns that it is about; none where there is no table yet.
 #[derive(Debug)]
@@ -71,100 +49,6 @@ pub struct AnnotatedTurn {
     pub purpose: Option<(OperationKind, Intention)>,
     /// Its spans with their attributes as written.
     spans: Vec<WrittenSpan>,
-}
-
-/// Reads one file.
-///
-/// # Errors
-/// [`Error::Usage`] with the line for what is no annotation.
-pub fn conversations(text: &str) -> Result<Vec<Conversation>> {
-    let mut found: Vec<Conversation> = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |what: &str| Error::Usage(format!("line {}: {what}", number + 1));
-        let line: Line = serde_json::from_str(line).map_err(|error| wrong(&error.to_string()))?;
-        if line.t.is_none() {
-            let sheet = line.columns.map(|columns| columns.iter().map(|column| sheet_column(column)).collect());
-            found.push(Conversation { id: line.c, table: line.table, sheet, turns: Vec::new() });
-            continue;
-        }
-        let acts: Option<Vec<Act>> = line.act.split_whitespace().map(Act::of).collect();
-        let acts = acts.filter(|acts| acts.is_empty() == line.points.is_some()).ok_or_else(|| wrong("unknown act"))?;
-        let (text, spans) = marked(line.points.as_ref().unwrap_or(&line.m)).map_err(|what| wrong(&what))?;
-        let purpose = line.operation.zip(line.intention);
-        let turn = AnnotatedTurn { text, acts, on_result: line.on.is_some(), purpose, spans };
-        match found.last_mut() {
-            Some(conversation) if conversation.id == line.c => conversation.turns.push(turn),
-            _ => return Err(wrong("a turn of another conversation")),
-        }
-    }
-    Ok(found)
-}
-
-/// `region:text=North|South` as a column.
-fn sheet_column(text: &str) -> SchemaColumn {
-    let (head, values) = text.split_once('=').map_or((text, None), |(head, values)| (head, Some(values)));
-    let (name, kind) = head.rsplit_once(':').unwrap_or((head, "text"));
-    let kind = match kind {
-        "integer" => ColumnKind::Integer,
-        "number" => ColumnKind::Number,
-        "date" => ColumnKind::Date,
-        "boolean" => ColumnKind::Boolean,
-        _ => ColumnKind::Text,
-    };
-    let values: Vec<String> = values.map(|values| values.split('|').map(str::to_string).collect()).unwrap_or_default();
-    SchemaColumn { complete: !values.is_empty(), values, ..SchemaColumn::new(name, kind) }
-}
-
-/// A span as it is written: its bytes, its role, its attributes.
-type WrittenSpan = (Range<usize>, Role, Vec<(String, String)>);
-
-/// A plain text and its spans.
-type Marked = (String, Vec<WrittenSpan>);
-
-/// `the [north|value col=region]` as plain text and spans.
-fn marked(text: &str) -> std::result::Result<Marked, String> {
-    let (mut plain, mut spans) = (String::new(), Vec::new());
-    let mut rest = text;
-    while let Some(open) = rest.find('[') {
-        plain.push_str(&rest[..open]);
-        let close = rest[open..].find(']').ok_or("a bracket that is not closed")? + open;
-        let (words, marks) = rest[open + 1..close].split_once('|').ok_or("a span without a role")?;
-        let (role, attributes) = attributes(marks)?;
-        let role = Role::of(&role).ok_or_else(|| format!("unknown role `{role}`"))?;
-        let from = plain.len();
-        plain.push_str(words);
-        spans.push((from..plain.len(), role, attributes));
-        rest = &rest[close + 1..];
-    }
-    plain.push_str(rest);
-    Ok((plain, spans))
-}
-
-/// `value col="Phase of flight" op=!=` as the role and pairs.
-fn attributes(text: &str) -> std::result::Result<(String, Vec<(String, String)>), String> {
-    let mut parts: Vec<String> = Vec::new();
-    let (mut part, mut quoted, mut open) = (String::new(), false, false);
-    for c in text.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            c if c.is_whitespace() && !quoted => {
-                if open {
-                    parts.push(std::mem::take(&mut part));
-                }
-                open = false;
-                continue;
-            }
-            c => part.push(c),
-        }
-        open = true;
-    }
-    if open {
-        parts.push(part);
-    }
-    let mut parts = parts.into_iter();
-    let role = parts.next().ok_or("a span without a role")?;
-    let pairs = parts.map(|part| part.split_once('=').map(|(name, value)| (name.to_string(), value.to_string())));
-    Ok((role, pairs.collect::<Option<_>>().ok_or("an attribute without a value")?))
 }
 
 impl AnnotatedTurn {
@@ -237,20 +121,6 @@ fn part(name: &str) -> Option<DatePart> {
 
 /// Whether a column, by its number, holds a value, in the index's normal form.
 pub type HoldsValue<'a> = Box<dyn Fn(usize, &str) -> bool + 'a>;
-
-/// The names of the model's classes by head, in their order: the first line of a file of examples.
-pub fn classes() -> Value {
-    fn names<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
-        all.iter().map(|one| name(*one)).collect()
-    }
-    json!({
-        "roles": names(Role::ALL, Role::name), "acts": names(Act::ALL, Act::name),
-        "operators": names(Operator::ALL, Operator::name), "functions": names(Function::ALL, Function::name),
-        "parts": names(&PARTS, DatePart::word), "hows": names(How::ALL, How::name), "features": FEATURES,
-        "value_features": VALUE_FEATURES, "operations": names(OperationKind::ALL, OperationKind::name),
-        "intentions": names(Intention::ALL, Intention::name),
-    })
-}
 
 /// What is known of a table: its columns, and whether one of them holds a value.
 pub struct KnownTable<'a> {
@@ -402,44 +272,6 @@ impl LabelledTurn<'_> {
     }
 }
 
-/// The examples of a conversation, one JSON object for each turn: the model's input and what it should answer. Also how many spans found no
-/// place in the plan or among the demands.
-pub fn examples(
-    conversation: &Conversation,
-    table: Option<&KnownTable<'_>>,
-    vocabulary: &dyn Pieces,
-) -> (Vec<Value>, usize) {
-    let (mut found, mut lost) = (Vec::new(), 0);
-    for labelled in conversation.labelled(table) {
-        let LabelledTurn { turn, schema, meant, .. } = &labelled;
-        let matches = schema.matches(&turn.text, &conversation.holds(schema, table));
-        let input = Input::new(vocabulary, &turn.text, labelled.previous(), schema, &matches);
-        let mut example = example(&turn.text, &input, meant, schema, &matches);
-        example["over_table"] = (table.is_some() || conversation.sheet.is_some()).into();
-        found.push(example);
-        if let Some((operation, intention)) = turn.purpose {
-            found.push(request_example((&turn.text, labelled.previous()), operation, intention, vocabulary));
-        }
-        lost += labelled.not_applied.len();
-    }
-    (found, lost)
-}
-
-/// The example of a labelled request, of which only the operation and the intention are known: the input without a table or demands.
-pub fn request_example(
-    (text, previous): (&str, &str),
-    operation: OperationKind,
-    intention: Intention,
-    vocabulary: &dyn Pieces,
-) -> Value {
-    let input = Input::new(vocabulary, text, previous, &schema_of_demands(&[]), &[]);
-    let words: Vec<_> = input.word_pieces.iter().map(|range| [range.start, range.end]).collect();
-    json!({
-        "pieces": input.pieces, "words": words, "columns": [], "values": [], "kinds": [], "spans": [], "acts": [], "on_result": false,
-        "over_table": false, "operation": operation.place(), "intention": intention.place(),
-    })
-}
-
 /// Links what is taken back with the demand of the role that is written, or whose words it has; the latest where several do.
 fn link_to_demand(span: &mut Span, demands: &[Demand]) {
     let role = span.column().and_then(|column| demands.get(column)).map(|demand| demand.role.clone());
@@ -450,104 +282,4 @@ fn link_to_demand(span: &mut Span, demands: &[Demand]) {
     let best = best.filter(|at| role.is_some() || shared(&demands[*at]) > 0);
     span.columns = best.into_iter().collect();
     span.unknown_column = span.columns.is_empty();
-}
-
-fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, matches: &[super::ValueMatch]) -> Value {
-    let mut spans = Vec::new();
-    for span in &reading.spans {
-        let inside: Vec<usize> = input
-            .words
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| word.bytes.start < span.bytes.end && span.bytes.start < word.bytes.end)
-            .map(|(place, _)| place)
-            .collect();
-        let (Some(from), Some(last)) = (inside.first(), inside.last()) else { continue };
-        let range = *from..last + 1;
-        let seen = |place: &usize| !input.column_pieces[*place].is_empty();
-        let columns: Vec<usize> = span.columns.iter().copied().filter(seen).collect();
-        let features = features(text, range.clone(), input, schema, matches);
-        let features: Vec<Vec<f32>> = features.into_iter().map(|row| row.to_vec()).collect();
-        let values = span.columns.first().map_or(&[][..], |column| &input.values[*column]);
-        let meant = span.value.as_deref().and_then(|value| values.iter().position(|(shown, _)| shown == value));
-        let value_features: Vec<_> = values.iter().map(|(value, _)| value_features(&span.words, value)).collect();
-        spans.push(json!({
-            "value": meant, "value_features": value_features,
-            "from": range.start, "to": range.end, "role": span.role.place(),
-            "columns": columns, "second": span.second.filter(seen),
-            "operator": span.operator.place(), "function": span.function.map(Function::place),
-            "descending": span.descending, "part": span.part.and_then(|part| PARTS.iter().position(|known| *known == part)),
-            "how": span.how.place(), "unwanted": span.unwanted, "features": features,
-        }));
-    }
-    let pair = |range: &Range<usize>| [range.start, range.end];
-    json!({
-        "text": text, "pieces": input.pieces,
-        "words": input.word_pieces.iter().map(pair).collect::<Vec<_>>(),
-        "columns": input.column_pieces.iter().map(pair).collect::<Vec<_>>(),
-        "values": input.values.iter().map(|values| values.iter().map(|(_, pieces)| pair(pieces)).collect()).collect::<Vec<Vec<_>>>(),
-        "acts": reading.acts.iter().map(|act| act.place()).collect::<Vec<_>>(),
-        "on_result": reading.on_result, "spans": spans,
-        "kinds": schema.columns.iter().map(|column| column.kind.word()).collect::<Vec<_>>(),
-    })
-}
-
-/// How a turn was read beside its annotation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TurnCheck {
-    /// Whether there is a table at hand.
-    pub over_table: bool,
-    /// Whether the act is the annotated one.
-    pub act: bool,
-    /// Whether plan and tables wanted, or the demands, are those of the annotation.
-    pub same: bool,
-    /// How sure the reader was.
-    pub certainty: f64,
-    /// Whether something of it could not be applied.
-    pub lost: bool,
-    /// What was typed, what it should come to and what it comes to.
-    pub text: [String; 3],
-}
-
-/// Reads every turn of a conversation with the built-in reader, each on what stands by the annotation before it.
-pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> Vec<TurnCheck> {
-    let mut found = Vec::new();
-    let labelled = conversation.labelled(table).into_iter().enumerate();
-    for (at, labelled) in labelled.filter(|(_, labelled)| !labelled.turn.acts.is_empty()) {
-        let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
-        let holds = conversation.holds(schema, table);
-        let read = |most| Reader::builtin().readings(&turn.text, labelled.previous(), schema, &holds, most);
-        let (told, certainty) = match base {
-            Standing::Plan(plan) => {
-                let mut all = meanings(read(READINGS), plan, &|turn| assemble(turn, schema, plan));
-                let first = all.swap_remove(0);
-                (first.turn, first.probability)
-            }
-            Standing::Demands(_) => {
-                let turn = read(1).swap_remove(0).turn;
-                let certainty = turn.certainty();
-                (turn, certainty)
-            }
-        };
-        let (said, wanted, lost) = base.after(&told, schema, at + 1);
-        let words = |standing: &Standing, tables: &[TableWish]| {
-            let hows: Vec<&str> = tables.iter().map(|wish| wish.how.name()).collect();
-            format!("{standing} {}", hows.join(" "))
-        };
-        let texts = [turn.text.clone(), words(after, tables), words(&said, &wanted)];
-        let hows = |tables: &[TableWish]| tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
-        found.push(TurnCheck {
-            over_table: matches!(base, Standing::Plan(_)),
-            act: told.acts.first() == meant.acts.first(),
-            // Demands have other words where they come to the same.
-            same: match base {
-                Standing::Plan(_) => said == *after && hows(&wanted) == hows(tables),
-                Standing::Demands(_) => texts[1] == texts[2],
-            },
-            certainty,
-            lost: !lost.is_empty(),
-            text: texts,
-        });
-    }
-    found
 }

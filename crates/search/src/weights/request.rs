@@ -17,8 +17,22 @@ section! {
         least_cosine: f32,
         /// The same with what tables are about, by the model that reads whole texts.
         least_about: f32,
+        /// How much phrases, whole cells and names of a table without title and description count, where those of others count by how
+        /// much of the text any table says.
+        bare: f64,
         /// How many of the best tables say how much of a request the lake says.
         deciding_tables: usize,
+    }
+}
+
+section! {
+    /// How much the order of candidates that several queries found counts beside that of text search, in the search loop.
+    RerankWeights in rerank {
+        /// For a request of one word, the fused score as a share of the best …
+        prior: f64,
+        /// … and how soon that fades, as a power of the number of words: what other queries found tells much of a request that says
+        /// little. The same weight for all requests gained on keywords (ACORDAR) and cost .02 on questions about cells (FeTaQA, OTT-QA).
+        fading: f64,
     }
 }
 

@@ -38,6 +38,36 @@ section! {
 }
 
 section! {
+    /// Which table is joined or appended where words describe one, or name columns of one. What is chosen has the greatest sum of how
+    /// well words name it, its columns, what a search for the words finds and the fit of its keys, each in 0..=1.
+    PartnerWeights in partner {
+        /// How much its name counts beside the others.
+        named: f64,
+        /// How well a table is named by its id, where 1 is all of its words.
+        named_by_id: f64,
+        /// How well a column is named by one word of several.
+        one_word: f64,
+        /// What is taken off for a key that repeats rows, for each power of ten …
+        repeats: f64,
+        /// … and for one that is not all of the keys that are named.
+        without_keys: f64,
+        /// Of a table that nobody named, what the score of a column is multiplied by that is called as one at hand and not as the words
+        /// are, …
+        called_as_own: f64,
+        /// … of one whose name the request spells out where that is no ordinary word (`2010`, `iso_a3`), …
+        spelt: f64,
+        /// … of one whose name has words of what is wanted: of two that are as near, `built` is the year in which a boat was built, …
+        called: f64,
+        /// … and of a table that has all keys which are named.
+        all_keys: f64,
+        /// How well it joins counts to this power there, …
+        joins: f64,
+        /// … and its rows for a key to minus this one: a table that has one row a key was made for it.
+        rows_a_key: f64,
+    }
+}
+
+section! {
     /// How well an operation can be done with a table, whoever asks for it.
     FeasibilityWeights in feasibility {
         /// A join or a union where there is nothing yet to combine a table with.

@@ -4,7 +4,7 @@
 //! only. The file is byte for byte that of a build from scratch: documents, datasets and words are numbered by their names,
 //! independently of the existing graph.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -19,16 +19,22 @@ use super::encoder::Encoder;
 use super::graph::TaskGraph;
 use super::inferred;
 use super::links::{LinkOptions, LinkTasks, link};
-use super::lists::{Link, Lists, Use};
-use super::names::flat;
-use super::nodes::{Nodes, mention_record};
+use super::lists::{Lists, Use};
+use super::nodes::Nodes;
 use super::resolution::{Judge, Resolution};
-use super::verdicts::{self, Decision, Named, Stage, Verdict, Verdicts};
-use super::words::{Words, plain_words};
-use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
+use super::verdicts::{self, Verdicts};
+use crate::papers::extraction::{ExtractedTask, Extraction};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_models::embed::{Embedder, EmbedderExt};
+
+mod names;
+mod numbering;
+mod old;
+
+use names::{names_of, said_in};
+use numbering::Numbering;
+use old::{Old, earlier_links};
 
 /// Number of word pieces of a description used for its vector.
 pub(super) const DESCRIPTION_PIECES: usize = 96;
@@ -122,82 +128,6 @@ pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) ->
         bytes: written.bytes,
         elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
     })
-}
-
-/// An existing graph, and what can be reused from it.
-struct Old<'a> {
-    graph: &'a TaskGraph,
-    /// Documents by id, with their hashes.
-    documents: HashMap<String, (usize, u64)>,
-    /// The first task of each document, and one past the last task.
-    first_tasks: Vec<usize>,
-    /// Whether the old vectors were made with the same weights as new ones would be.
-    same_datasets: bool,
-    nodes: HashMap<String, (usize, u64)>,
-}
-
-impl<'a> Old<'a> {
-    fn of(graph: &'a TaskGraph, fingerprint: u64) -> Result<Self> {
-        let mut documents = HashMap::new();
-        for (place, hash) in graph.document_hashes()?.into_iter().enumerate() {
-            documents.insert(graph.document(place)?.document, (place, hash));
-        }
-        let mut nodes = HashMap::new();
-        for (place, hash) in graph.node_hashes()?.into_iter().enumerate() {
-            nodes.insert(graph.node(place)?.id, (place, hash));
-        }
-        let count = graph.meta().documents as u32;
-        let first_tasks =
-            (0..=count).map(|document| graph.task_documents.partition_point(|of| *of < document)).collect();
-        Ok(Self { graph, documents, first_tasks, same_datasets: graph.meta().fingerprint == fingerprint, nodes })
-    }
-
-    /// The position of an unchanged document.
-    fn same_document(&self, id: &str, hash: u64) -> Option<usize> {
-        self.documents.get(id).filter(|(_, known)| *known == hash).map(|(place, _)| *place)
-    }
-
-    fn same_node(&self, id: &str, hash: u64) -> Option<usize> {
-        self.nodes.get(id).filter(|(_, known)| *known == hash).map(|(place, _)| *place)
-    }
-}
-
-/// Numbers words in order of arrival; [`Numbering::finish`] renumbers them alphabetically.
-#[derive(Default)]
-struct Numbering {
-    numbers: HashMap<String, u32>,
-    words: Words,
-}
-
-impl Numbering {
-    fn number(&mut self, word: String) -> u32 {
-        let next = self.numbers.len() as u32;
-        *self.numbers.entry(word).or_insert(next)
-    }
-
-    fn informative(&mut self, text: &str) -> Vec<u32> {
-        let stems = self.words.informative(text);
-        stems.into_iter().map(|stem| self.number(stem)).collect()
-    }
-
-    fn plain(&mut self, text: &str) -> Vec<u32> {
-        plain_words(text).into_iter().map(|word| self.number(word)).collect()
-    }
-
-    /// The words used in `lists`, ascending; the lists are renumbered.
-    fn finish(self, lists: &mut [&mut Lists<u32>]) -> Vec<String> {
-        let mut used = vec![false; self.numbers.len()];
-        lists.iter().for_each(|list| list.items().iter().for_each(|number| used[*number as usize] = true));
-        let mut words: Vec<(String, u32)> =
-            self.numbers.into_iter().filter(|(_, number)| used[*number as usize]).collect();
-        words.sort_unstable();
-        let mut places = vec![0u32; used.len()];
-        words.iter().enumerate().for_each(|(place, (_, number))| places[*number as usize] = place as u32);
-        for list in lists {
-            list.items_mut().iter_mut().for_each(|number| *number = places[*number as usize]);
-        }
-        words.into_iter().map(|(word, _)| word).collect()
-    }
 }
 
 /// The text by which a task's need is compared.
@@ -434,65 +364,6 @@ fn documents_of(extractions: &[Extraction]) -> Vec<&Extraction> {
     documents
 }
 
-/// Each mention of a dataset, with its document.
-fn mentions<'d>(documents: &[&'d Extraction]) -> Vec<(&'d Extraction, &'d DatasetMention)> {
-    let of = |document: &&'d Extraction| {
-        let document = *document;
-        document.tasks.iter().flat_map(|task| &task.datasets).map(move |mention| (document, mention))
-    };
-    documents.iter().flat_map(of).collect()
-}
-
-/// Names without a record, each with its description, and other names that documents give for datasets.
-fn names_of(documents: &[&Extraction], datasets: &[DatasetRecord]) -> BTreeSet<(String, String)> {
-    let mut names = BTreeSet::new();
-    for (_, mention) in mentions(documents) {
-        if mention_record(datasets, mention).is_none() {
-            names.insert((mention.name.clone(), mention.description.clone().unwrap_or_default()));
-        }
-        names.extend(mention.also.iter().map(|name| (name.clone(), String::new())));
-    }
-    names
-}
-
-/// That two names are one dataset, where documents say so and none says otherwise.
-fn said_in(documents: &[&Extraction], datasets: &[DatasetRecord]) -> Vec<Verdict> {
-    let mut said: BTreeMap<&str, Vec<(Named, &Extraction)>> = BTreeMap::new();
-    for (document, mention) in mentions(documents) {
-        let meant = match mention_record(datasets, mention) {
-            Some(place) => Named::Record(datasets[place].id.clone()),
-            None => Named::Name(mention.name.clone()),
-        };
-        for other in mention.also.iter().filter(|other| other.as_str() != meant.as_str()) {
-            let known = said.entry(other).or_default();
-            if !known.iter().any(|(named, _)| *named == meant) {
-                known.push((meant.clone(), document));
-            }
-        }
-    }
-    let key = |named: &Named| match named {
-        Named::Record(id) => format!("record {id}"),
-        Named::Name(name) => flat(name),
-    };
-    let mut said_verdicts = Vec::new();
-    for (other, meant) in said {
-        // A short form that stands for different things in different documents tells nothing.
-        let agree = meant.iter().all(|(named, _)| key(named) == key(&meant[0].0));
-        for (named, document) in meant.into_iter().filter(|_| agree) {
-            said_verdicts.push(Verdict {
-                version: verdicts::VERSION,
-                a: Named::Name(other.to_string()),
-                sentence: format!("`{}` calls it both", document.document),
-                b: named,
-                stage: Stage::Dictionary,
-                decision: Decision::Same,
-                by: "rule document@1".into(),
-            });
-        }
-    }
-    said_verdicts
-}
-
 fn sorted(lists: &Lists<u32>) -> Lists<u32> {
     let mut all = Lists::default();
     for list in lists.iter() {
@@ -507,25 +378,4 @@ fn has_task(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
     let mut has_task = vec![false; nodes];
     uses.items().iter().for_each(|edge| has_task[edge.dataset as usize] = true);
     has_task
-}
-
-/// For each known task, its old neighbours with their new numbers; `None` if one of a full list is gone, since another may
-/// then take its place.
-fn earlier_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) -> Vec<Option<Vec<Link>>> {
-    let Some(old) = old else { return vec![None; known.len()] };
-    let mut places: Vec<Option<u32>> = vec![None; old.meta().tasks];
-    for (place, known) in known.iter().enumerate() {
-        if let Some(known) = known {
-            places[*known] = Some(place as u32);
-        }
-    }
-    let renumbered = |known: usize| {
-        let before = old.links.get(known);
-        let list: Vec<Link> = before
-            .iter()
-            .filter_map(|link| Some(Link { to: places[link.to as usize]?, weight: link.weight }))
-            .collect();
-        (list.len() == before.len() || before.len() < most).then_some(list)
-    };
-    known.iter().map(|known| known.and_then(renumbered)).collect()
 }
