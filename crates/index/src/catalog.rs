@@ -156,9 +156,9 @@ impl StructureWriter for CatalogWriter {
 
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut writer = Catalog::FORMAT.create(folder)?;
-        writer.section_of(*b"RECS", &self.records)?;
-        writer.section(*b"NAME", &self.names)?;
-        writer.section_of(*b"PROB", &self.probes)?;
+        writer.packed_section_of(*b"RECS", &self.records)?;
+        writer.packed_section(*b"NAME", &self.names)?;
+        writer.packed_section_of(*b"PROB", &self.probes)?;
         writer.section(*b"ENTR", &self.entries)?;
         writer.finish().map(Some)
     }
@@ -174,7 +174,7 @@ pub struct Catalog {
 }
 
 impl Structure for Catalog {
-    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 3 };
     type Draft = TableCatalogue;
     type Writer = CatalogWriter;
 

@@ -363,9 +363,9 @@ impl ColumnsWriter {
             let (list, list_bytes) = (list.start, list.bytes);
             records.push(ColumnRecord { list, list_bytes, name, numbers, ..column.record });
         }
-        writer.section_of(*b"RECS", &records)?;
+        writer.packed_section_of(*b"RECS", &records)?;
         writer.section(*b"NAME", &names)?;
-        writer.section_of(*b"QUAN", &quantiles)
+        writer.packed_section_of(*b"QUAN", &quantiles)
     }
 }
 
@@ -404,7 +404,7 @@ pub struct Columns {
 }
 
 impl Structure for Columns {
-    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 3 };
     type Draft = ();
     type Writer = ColumnsFile;
 

@@ -221,9 +221,9 @@ impl StructureWriter for FacetWriter {
                 lists.write_slice(list)?;
             }
         }
-        writer.section_of(*b"YEAR", &self.years)?;
+        writer.packed_section_of(*b"YEAR", &self.years)?;
         self.identifiers.sort_unstable();
-        writer.section_of(*b"IDEN", &self.identifiers)?;
+        writer.packed_section_of(*b"IDEN", &self.identifiers)?;
         writer.finish().map(Some)
     }
 }
@@ -277,7 +277,7 @@ struct Entry<'a> {
 }
 
 impl Structure for Facets {
-    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 3 };
     type Draft = TableFacets;
     type Writer = FacetWriter;
 

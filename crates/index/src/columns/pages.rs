@@ -259,10 +259,15 @@ pub(super) fn write(writer: &mut SegmentWriter, columns: &[ColumnValues<'_>]) ->
     each(*b"PVAL", &|page| bytemuck::cast_slice(&page.values))?;
     each(*b"PVAR", &|page| bytemuck::cast_slice(&page.variants))?;
     each(*b"PBLK", &|page| bytemuck::cast_slice(&page.blocks))?;
-    each(*b"PTXT", &|page| &page.texts)?;
-    each(*b"LIST", &|page| &page.lists)?;
     each(*b"HASH", &|page| bytemuck::cast_slice(&page.whole))?;
     each(*b"VARI", &|page| bytemuck::cast_slice(&page.whole_variants))?;
+    let mut each_packed = |tag, part: &dyn Fn(&PackedPage) -> &[u8]| -> Result<()> {
+        let mut section = writer.packed_section_writer(tag)?;
+        packed.iter().try_for_each(|page| section.write(part(page)))?;
+        section.finish()
+    };
+    each_packed(*b"PTXT", &|page| &page.texts)?;
+    each_packed(*b"LIST", &|page| &page.lists)?;
     Ok(places)
 }
 

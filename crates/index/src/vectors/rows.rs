@@ -39,16 +39,18 @@ pub(super) fn write(set: &VectorSetBuilder, segment: &mut SegmentWriter, prefix:
         numbers.push(number);
     }
     if (heads.len() as f64) < MOST_DISTINCT * numbers.len() as f64 {
-        segment.section_of(tag(prefix, b'N'), &numbers)?;
+        segment.packed_section_of(tag(prefix, b'N'), &numbers)?;
     } else {
         heads = rows().map(|(head, _)| head).collect();
     }
     if head < stride(set.dims) {
-        let mut tails = segment.section_writer(tag(prefix, b'E'))?;
+        let mut tails = segment.packed_section_writer(tag(prefix, b'E'))?;
         rows().try_for_each(|(_, tail)| tails.write_slice(tail))?;
+        tails.finish()?;
     }
-    let mut section = segment.section_writer(tag(prefix, b'R'))?;
+    let mut section = segment.packed_section_writer(tag(prefix, b'R'))?;
     heads.into_iter().try_for_each(|head| section.write_slice(head))?;
+    section.finish()?;
     segment.section_of(tag(prefix, b'S'), &set.scales)
 }
 
