@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::join::header_hashes;
-use super::segment::{Section, SegmentKind, SegmentStats, SegmentWriter};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats, SegmentWriter};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -363,9 +363,9 @@ impl ColumnsWriter {
             let (list, list_bytes) = (list.start, list.bytes);
             records.push(ColumnRecord { list, list_bytes, name, numbers, ..column.record });
         }
-        writer.packed_section_of(*b"RECS", &records)?;
+        writer.packed_section_of(*b"RECS", Packing::Fast, &records)?;
         writer.section(*b"NAME", &names)?;
-        writer.packed_section_of(*b"QUAN", &quantiles)
+        writer.packed_section_of(*b"QUAN", Packing::Fast, &quantiles)
     }
 }
 

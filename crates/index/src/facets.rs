@@ -11,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
 
 use super::columns::ColumnsWriter;
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -221,9 +221,9 @@ impl StructureWriter for FacetWriter {
                 lists.write_slice(list)?;
             }
         }
-        writer.packed_section_of(*b"YEAR", &self.years)?;
+        writer.packed_section_of(*b"YEAR", Packing::Small, &self.years)?;
         self.identifiers.sort_unstable();
-        writer.packed_section_of(*b"IDEN", &self.identifiers)?;
+        writer.packed_section_of(*b"IDEN", Packing::Small, &self.identifiers)?;
         writer.finish().map(Some)
     }
 }

@@ -15,7 +15,7 @@
 //! header   64 bytes   "LKWD" | kind | version u32 | 0 u32 | xxh3 of the 16 bytes before | zeros
 //! sections            each at a multiple of 64, zeros between
 //! footer              per section: tag, 0 u32, offset u64, length u64; per block: xxh3 u64
-//!                     a packed one has a second entry: tag, bytes of its last block u32, and the place of where its packed blocks end, [u64]
+//!                     a packed one has a second entry: tag, bytes of its last block and how it is packed u32, and the place of where its packed blocks end, [u64]
 //! tail     32 bytes   footer offset u64 | sections u32 | blocks u32 | xxh3 of footer and the 16 bytes before | "LKWD-END"
 //! ```
 //!
@@ -45,7 +45,7 @@ mod writer;
 use block_set::BlockSet;
 pub use blocks::Blocks;
 use packed::Packed;
-pub use packed::PackedWriter;
+pub use packed::{PackedWriter, Packing};
 pub use writer::{SectionWriter, SegmentWriter};
 
 #[cfg(not(target_endian = "little"))]
@@ -91,7 +91,7 @@ pub struct SegmentStats {
 #[derive(Debug, Clone, Copy)]
 struct SectionEntry {
     tag: Tag,
-    /// Of the second entry of a packed section: bytes of its last block. Else 0.
+    /// Of the second entry of a packed section: what is said of its last block. Else 0.
     last_packed: u32,
     offset: u64,
     bytes: u64,

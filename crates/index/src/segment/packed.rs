@@ -1,7 +1,7 @@
-//! Sections that are stored packed with zstd: for what is read in few places, and holds the same over and over.
+//! Sections that are stored packed: those that hold the same over and over.
 //!
-//! Each 16 KiB of such a section are packed for themselves, and unpacked into memory of the process when something in them is first read,
-//! at about 1 GB/s; from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
+//! Each 16 KiB of such a section are packed for themselves, and unpacked into memory of the process when something in them is first read;
+//! from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -17,7 +17,21 @@ use lakeward_core::error::{Error, Result};
 
 /// Bytes that are packed together. With more a first read takes longer, with fewer they are packed less well.
 const PACKED_BYTES: usize = 16 << 10;
+/// What Linux calls a huge page.
+const LARGE_PAGE: usize = 2 << 20;
+/// Of zstd.
 const LEVEL: i32 = 3;
+/// The bit in the length of a last block that says that all were packed [fast](Packing::Fast).
+const IS_FAST: u32 = 1 << 31;
+
+/// How a section is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// With LZ4, unpacked at some 3 GB/s: for what most questions read.
+    Fast,
+    /// With zstd, unpacked at 1 GB/s: for what few questions read, or little of.
+    Small,
+}
 
 thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
@@ -27,7 +41,8 @@ thread_local! {
 pub struct PackedWriter<'a> {
     segment: &'a mut SegmentWriter,
     tag: Tag,
-    compressor: Compressor<'static>,
+    /// None if it is packed fast.
+    compressor: Option<Compressor<'static>>,
     /// The block being filled; never longer than [`PACKED_BYTES`].
     block: Vec<u8>,
     /// Where each packed block ends in the section.
@@ -35,9 +50,10 @@ pub struct PackedWriter<'a> {
 }
 
 impl<'a> PackedWriter<'a> {
-    pub(super) fn new(segment: &'a mut SegmentWriter, tag: Tag) -> Result<Self> {
+    pub(super) fn new(segment: &'a mut SegmentWriter, tag: Tag, packing: Packing) -> Result<Self> {
         segment.section_writer(tag)?;
-        let compressor = Compressor::new(LEVEL).map_err(not_packed)?;
+        let is_small = packing == Packing::Small;
+        let compressor = is_small.then(|| Compressor::new(LEVEL)).transpose().map_err(not_packed)?;
         Ok(Self { segment, tag, compressor, block: Vec::with_capacity(PACKED_BYTES), ends: Vec::new() })
     }
 
@@ -73,13 +89,16 @@ impl<'a> PackedWriter<'a> {
         if self.ends.is_empty() {
             return self.segment.last_section().write(&self.block);
         }
-        let last = self.block.len() as u32;
+        let last = self.block.len() as u32 | if self.compressor.is_none() { IS_FAST } else { 0 };
         self.end_block()?;
         self.segment.end_packed_section(self.tag, last, &self.ends)
     }
 
     fn end_block(&mut self) -> Result<()> {
-        let packed = self.compressor.compress(&self.block).map_err(not_packed)?;
+        let packed = match &mut self.compressor {
+            Some(compressor) => compressor.compress(&self.block).map_err(not_packed)?,
+            None => lz4_flex::block::compress(&self.block),
+        };
         // A block that does not shrink is kept as it is, which its length tells.
         let bytes = if packed.len() < self.block.len() { &packed } else { &self.block };
         self.ends.push(self.ends.last().unwrap_or(&0) + bytes.len() as u64);
@@ -100,6 +119,7 @@ pub(super) struct Packed {
     blocks: Range<usize>,
     ends: Range<usize>,
     bytes: usize,
+    packing: Packing,
     unpacked: BlockSet,
     /// As many bytes as it has unpacked; those of the blocks in `unpacked` never change again.
     memory: OnceLock<MmapRaw>,
@@ -108,13 +128,15 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// A section with these parts in the file, of whose last block there are `last` bytes; `None` if that is impossible.
+    /// A section with these parts in the file, of whose last block there are `last` bytes, with [`IS_FAST`]; `None` if that is impossible.
     pub(super) fn new(blocks: Range<usize>, ends: Range<usize>, last: u32) -> Option<Self> {
-        let (count, last) = (ends.len() / size_of::<u64>(), last as usize);
-        let is_possible = count > 0 && ends.len().is_multiple_of(size_of::<u64>()) && (1..=PACKED_BYTES).contains(&last);
+        let packing = if last & IS_FAST != 0 { Packing::Fast } else { Packing::Small };
+        let (count, last) = (ends.len() / size_of::<u64>(), (last & !IS_FAST) as usize);
+        let is_possible =
+            count > 0 && ends.len().is_multiple_of(size_of::<u64>()) && (1..=PACKED_BYTES).contains(&last);
         let bytes = count.checked_sub(1)?.checked_mul(PACKED_BYTES)?.checked_add(last).filter(|_| is_possible)?;
         let (unpacked, memory, unpacking) = (BlockSet::new(count), OnceLock::new(), Mutex::default());
-        Some(Self { blocks, ends, bytes, unpacked, memory, unpacking })
+        Some(Self { blocks, ends, bytes, packing, unpacked, memory, unpacking })
     }
 
     /// Its bytes, unpacked.
@@ -148,9 +170,8 @@ impl Packed {
 
     #[cold]
     fn unpack_blocks(&self, blocks: Range<usize>, mapped: &Mapped, tag: Tag) -> Result<()> {
-        let damaged = |reason: &str| {
-            Error::damaged(&mapped.path, format!("section `{}`: {reason}", tag.escape_ascii()))
-        };
+        let damaged =
+            |reason: &str| Error::damaged(&mapped.path, format!("section `{}`: {reason}", tag.escape_ascii()));
         mapped.check(self.ends.clone(), tag)?;
         let ends: &[u64] = bytemuck::try_cast_slice(&mapped.map[self.ends.clone()])
             .map_err(|why| Error::Internal(format!("section cannot be read as an array: {why}")))?;
@@ -180,8 +201,16 @@ impl Packed {
             let out = unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().add(start), bytes) };
             if packed.len() == bytes {
                 out.copy_from_slice(packed);
-            } else if unpacked_bytes(packed, out).map_err(|error| damaged(&error.to_string()))? != bytes {
-                return Err(damaged("a packed block that is too short"));
+            } else {
+                let unpacked = match self.packing {
+                    Packing::Small => unpack_small(packed, out).map_err(|error| error.to_string()),
+                    Packing::Fast => lz4_flex::block::decompress_into(packed, out).map_err(|error| error.to_string()),
+                };
+                match unpacked {
+                    Ok(found) if found == bytes => {}
+                    Ok(found) => return Err(damaged(&format!("a block of {found} bytes instead of {bytes}"))),
+                    Err(error) => return Err(damaged(&format!("a block that cannot be unpacked: {error}"))),
+                }
             }
             self.unpacked.insert(block);
         }
@@ -192,14 +221,21 @@ impl Packed {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
         }
-        // Pages that are never written take no memory.
-        let memory = MmapMut::map_anon(self.bytes)
-            .map_err(|error| Error::Internal(format!("no memory for {} bytes of an index: {error}", self.bytes)))?;
+        // Small pages that are never written take no memory; but to get them one by one takes as long as to unpack them.
+        let is_large = self.bytes >= LARGE_PAGE / 2;
+        let bytes = if is_large { self.bytes.next_multiple_of(LARGE_PAGE) } else { self.bytes };
+        let memory = MmapMut::map_anon(bytes)
+            .map_err(|error| Error::Internal(format!("no memory for {bytes} bytes of an index: {error}")))?;
+        #[cfg(target_os = "linux")]
+        if is_large {
+            // A system without large pages has small ones.
+            memory.advise(memmap2::Advice::HugePage).ok();
+        }
         Ok(self.memory.get_or_init(|| memory.into()))
     }
 }
 
-fn unpacked_bytes(packed: &[u8], out: &mut [u8]) -> std::io::Result<usize> {
+fn unpack_small(packed: &[u8], out: &mut [u8]) -> std::io::Result<usize> {
     DECOMPRESSOR.with_borrow_mut(|kept| {
         let decompressor = match kept {
             Some(decompressor) => decompressor,

@@ -6,8 +6,8 @@ use bytemuck::NoUninit;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    BLOCK_BYTES, FILE_MAGIC, HEADER_BYTES, HEADER_CHECKED_BYTES, PackedWriter, SECTION_ALIGNMENT, SectionEntry, SegmentKind,
-    SegmentStats, TAIL_MAGIC, Tag,
+    BLOCK_BYTES, FILE_MAGIC, HEADER_BYTES, HEADER_CHECKED_BYTES, PackedWriter, Packing, SECTION_ALIGNMENT,
+    SectionEntry, SegmentKind, SegmentStats, TAIL_MAGIC, Tag,
 };
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
@@ -59,23 +59,23 @@ impl SegmentWriter {
     }
 
     /// As [`section`](Self::section), [packed](super::packed).
-    pub fn packed_section(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
-        let mut section = self.packed_section_writer(tag)?;
+    pub fn packed_section(&mut self, tag: Tag, packing: Packing, bytes: &[u8]) -> Result<()> {
+        let mut section = self.packed_section_writer(tag, packing)?;
         section.write(bytes)?;
         section.finish()
     }
 
     /// As [`section_of`](Self::section_of), [packed](super::packed).
-    pub fn packed_section_of<T: NoUninit>(&mut self, tag: Tag, elements: &[T]) -> Result<()> {
-        self.packed_section(tag, bytemuck::cast_slice(elements))
+    pub fn packed_section_of<T: NoUninit>(&mut self, tag: Tag, packing: Packing, elements: &[T]) -> Result<()> {
+        self.packed_section(tag, packing, bytemuck::cast_slice(elements))
     }
 
     /// Starts a [packed](super::packed) section that is written piece by piece.
-    pub fn packed_section_writer(&mut self, tag: Tag) -> Result<PackedWriter<'_>> {
-        PackedWriter::new(self, tag)
+    pub fn packed_section_writer(&mut self, tag: Tag, packing: Packing) -> Result<PackedWriter<'_>> {
+        PackedWriter::new(self, tag, packing)
     }
 
-    /// Ends a packed section, of whose last block there are `last` bytes, with the `ends` of its blocks.
+    /// Ends a packed section: what is said of its last block, and the `ends` of all.
     pub(super) fn end_packed_section(&mut self, tag: Tag, last: u32, ends: &[u64]) -> Result<()> {
         self.pad()?;
         self.sections.push(SectionEntry { tag, last_packed: last, offset: self.position, bytes: 0 });
