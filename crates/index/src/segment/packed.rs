@@ -164,7 +164,8 @@ impl Packed {
                 // any more: seeing their bits, this thread sees their bytes.
                 unsafe { std::slice::from_raw_parts(memory.as_ptr().add(range.start), range.len()) }
             }
-            _ => &[],
+            // None, of elements of any type.
+            _ => bytemuck::cast_slice::<u64, u8>(&[]),
         }
     }
 

@@ -67,6 +67,18 @@ fn sections_are_read_back_as_written() {
 }
 
 #[test]
+fn no_elements_of_a_packed_section_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    write(&path, &sample());
+    let section = SegmentFile::open(&path, KIND, 3).unwrap().section(*b"fast").unwrap();
+    for place in [0, 3] {
+        assert_eq!(section.slice::<u64>(place..place).unwrap(), []);
+        section.bytes(0..10).unwrap();
+    }
+}
+
+#[test]
 fn pieces_make_one_section() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, pieces) = (folder.path().join("a"), folder.path().join("b"));
