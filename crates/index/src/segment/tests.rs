@@ -73,7 +73,7 @@ fn no_elements_of_a_packed_section_are_none() {
     write(&path, &sample());
     let section = SegmentFile::open(&path, KIND, 3).unwrap().section(*b"fast").unwrap();
     for place in [0, 3] {
-        assert_eq!(section.slice::<u64>(place..place).unwrap(), []);
+        assert!(section.slice::<u64>(place..place).unwrap().is_empty());
         section.bytes(0..10).unwrap();
     }
 }
