@@ -8,7 +8,7 @@ use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::columns::ColumnsWriter;
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -156,9 +156,9 @@ impl StructureWriter for CatalogWriter {
 
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut writer = Catalog::FORMAT.create(folder)?;
-        writer.section_of(*b"RECS", &self.records)?;
-        writer.section(*b"NAME", &self.names)?;
-        writer.section_of(*b"PROB", &self.probes)?;
+        writer.packed_section_of(*b"RECS", Packing::Fast, &self.records)?;
+        writer.packed_section(*b"NAME", Packing::Small, &self.names)?;
+        writer.packed_section_of(*b"PROB", Packing::Small, &self.probes)?;
         writer.section(*b"ENTR", &self.entries)?;
         writer.finish().map(Some)
     }
@@ -174,7 +174,7 @@ pub struct Catalog {
 }
 
 impl Structure for Catalog {
-    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 3 };
     type Draft = TableCatalogue;
     type Writer = CatalogWriter;
 
@@ -185,7 +185,7 @@ impl Structure for Catalog {
             stamp: table.stamp.clone(),
             header: header_of(table.dataset),
             probes: probes::of(table.dataset.columns(), table.sketches),
-            entry: packing::packed(&entry)?,
+            entry: packing::packed(entry, &table.stamp.content)?,
         })
     }
 
@@ -324,7 +324,7 @@ impl Catalog {
     }
 
     fn with_entry<T>(&self, table: u32, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
-        packing::unpacked(self.packed_entry(table)?, |reason| self.entries.damaged(reason), read)
+        packing::unpacked(self.packed_entry(table)?, self.content(table)?, |reason| self.entries.damaged(reason), read)
     }
 
     /// The citation of table `table`; read without parsing the rest of the entry, so that it is cheap for all tables.

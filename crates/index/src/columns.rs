@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::join::header_hashes;
-use super::segment::{Section, SegmentKind, SegmentStats, SegmentWriter};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats, SegmentWriter};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -363,9 +363,9 @@ impl ColumnsWriter {
             let (list, list_bytes) = (list.start, list.bytes);
             records.push(ColumnRecord { list, list_bytes, name, numbers, ..column.record });
         }
-        writer.section_of(*b"RECS", &records)?;
+        writer.packed_section_of(*b"RECS", Packing::Fast, &records)?;
         writer.section(*b"NAME", &names)?;
-        writer.section_of(*b"QUAN", &quantiles)
+        writer.packed_section_of(*b"QUAN", Packing::Fast, &quantiles)
     }
 }
 
@@ -404,7 +404,7 @@ pub struct Columns {
 }
 
 impl Structure for Columns {
-    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 3 };
     type Draft = ();
     type Writer = ColumnsFile;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use bytemuck::{Pod, Zeroable};
 
 use super::columns::{Columns, ColumnsWriter};
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -224,10 +224,10 @@ impl StructureWriter for CorrelationsWriter {
             }
         }
         let mut file = Correlations::FORMAT.create(folder)?;
-        file.section_of(*b"KEYS", &self.keys)?;
+        file.packed_section_of(*b"KEYS", Packing::Small, &self.keys)?;
         file.section_of(*b"HASH", &kept)?;
-        file.section_of(*b"VALS", &self.values)?;
-        file.section_of(*b"CODE", &self.codes)?;
+        file.packed_section_of(*b"VALS", Packing::Small, &self.values)?;
+        file.packed_section_of(*b"CODE", Packing::Small, &self.codes)?;
         file.finish().map(Some)
     }
 }
@@ -242,7 +242,7 @@ pub struct Correlations {
 }
 
 impl Structure for Correlations {
-    const FORMAT: FileFormat = FileFormat { name: "correlations.seg", kind: SegmentKind(*b"CORR"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "correlations.seg", kind: SegmentKind(*b"CORR"), version: 3 };
     type Draft = Vec<KeyDraft>;
     type Writer = CorrelationsWriter;
 

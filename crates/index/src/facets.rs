@@ -11,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
 
 use super::columns::ColumnsWriter;
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -221,9 +221,9 @@ impl StructureWriter for FacetWriter {
                 lists.write_slice(list)?;
             }
         }
-        writer.section_of(*b"YEAR", &self.years)?;
+        writer.packed_section_of(*b"YEAR", Packing::Small, &self.years)?;
         self.identifiers.sort_unstable();
-        writer.section_of(*b"IDEN", &self.identifiers)?;
+        writer.packed_section_of(*b"IDEN", Packing::Small, &self.identifiers)?;
         writer.finish().map(Some)
     }
 }
@@ -277,7 +277,7 @@ struct Entry<'a> {
 }
 
 impl Structure for Facets {
-    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 2 };
+    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 3 };
     type Draft = TableFacets;
     type Writer = FacetWriter;
 

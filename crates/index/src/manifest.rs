@@ -11,7 +11,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Format version of the manifest; other versions give [`Error::IndexVersion`].
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.

@@ -23,7 +23,7 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
-pub(super) const FORMAT: FileFormat = FileFormat { name: "meanings.seg", kind: SegmentKind(*b"MEAN"), version: 2 };
+pub(super) const FORMAT: FileFormat = FileFormat { name: "meanings.seg", kind: SegmentKind(*b"MEAN"), version: 3 };
 pub(super) const MEANINGS: TagPrefix = *b"MNG";
 /// Headers after the description, and before the values.
 const HEADERS: usize = 40;

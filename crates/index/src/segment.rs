@@ -4,6 +4,8 @@
 //! it, so a segment exists either completely or not at all. A [`SegmentFile`] maps it and returns [`Section`]s, whose bytes and arrays are
 //! read in place, without copying.
 //!
+//! A section may be [packed]: its bytes are then unpacked block by block, when they are first read.
+//!
 //! Every 64 KiB block of the file has an xxh3-64 checksum in the footer. Opening checks the header, the footer and that each section lies
 //! inside the file, and reads no section; a block is checked the first time something in it is read, and an atomic bitmap records that. A
 //! flipped bit therefore becomes [`Error::DamagedIndex`], never a different result, and a large file opens in microseconds. Of an index in a
@@ -13,10 +15,11 @@
 //! header   64 bytes   "LKWD" | kind | version u32 | 0 u32 | xxh3 of the 16 bytes before | zeros
 //! sections            each at a multiple of 64, zeros between
 //! footer              per section: tag, 0 u32, offset u64, length u64; per block: xxh3 u64
+//!                     a packed one has a second entry: tag, bytes of its last block and how it is packed u32, and the place of where its packed blocks end, [u64]
 //! tail     32 bytes   footer offset u64 | sections u32 | blocks u32 | xxh3 of footer and the 16 bytes before | "LKWD-END"
 //! ```
 //!
-//! It has no compression, no locking, no meaning of sections (each structure defines its own), and no protection against a file that
+//! It has no locking, no meaning of sections (each structure defines its own), and no protection against a file that
 //! another process shrinks or rewrites *while* it is mapped. The operating system answers a read past the new end with a signal; Lakeward
 //! itself only replaces segments by renaming, which leaves open maps intact.
 
@@ -25,7 +28,6 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use bytemuck::AnyBitPattern;
 use memmap2::Mmap;
@@ -35,10 +37,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::index_store::IndexStore;
 use lakeward_core::error::{Error, Result};
 
+mod block_set;
 mod blocks;
+mod packed;
 mod writer;
 
+use block_set::BlockSet;
 pub use blocks::Blocks;
+use packed::Packed;
+pub use packed::{PackedWriter, Packing};
 pub use writer::{SectionWriter, SegmentWriter};
 
 #[cfg(not(target_endian = "little"))]
@@ -84,8 +91,16 @@ pub struct SegmentStats {
 #[derive(Debug, Clone, Copy)]
 struct SectionEntry {
     tag: Tag,
+    /// Of the second entry of a packed section: what is said of its last block. Else 0.
+    last_packed: u32,
     offset: u64,
     bytes: u64,
+}
+
+impl SectionEntry {
+    fn range(&self) -> Range<usize> {
+        self.offset as usize..(self.offset + self.bytes) as usize
+    }
 }
 
 /// An open segment. Clones share the map; it is unmapped when the last clone and the last [`Section`] are dropped.
@@ -99,13 +114,12 @@ struct Mapped {
     path: PathBuf,
     map: Mmap,
     sections: Vec<SectionEntry>,
+    packed: Vec<(Tag, Packed)>,
     /// Bytes before the footer, which the block checksums cover.
     data_bytes: usize,
     checksum: u64,
-    /// One bit per block, set once its checksum was verified.
-    checked: Vec<AtomicU64>,
-    unchecked_count: AtomicUsize,
-    all_checked: AtomicBool,
+    /// The blocks whose checksums were verified.
+    checked: BlockSet,
     /// Where blocks come from that are not in the file.
     blocks: Option<Blocks>,
 }
@@ -132,15 +146,13 @@ impl SegmentFile {
         check_header(path, &map, kind, version)?;
         let footer = Footer::read(path, &map)?;
         let sections = footer.sections(path)?;
-        let block_count = footer.block_count;
         let mapped = Mapped {
             path: path.to_path_buf(),
+            packed: packed_sections(path, &sections)?,
             sections,
             data_bytes: footer.offset,
             checksum: footer.checksum,
-            checked: (0..block_count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            unchecked_count: AtomicUsize::new(block_count),
-            all_checked: AtomicBool::new(false),
+            checked: BlockSet::new(footer.block_count),
             blocks: IndexStore::blocks_of(path, footer.checksum),
             map,
         };
@@ -155,9 +167,10 @@ impl SegmentFile {
 
     /// The section with this tag, if it exists: for optional parts.
     pub fn find_section(&self, tag: Tag) -> Option<Section> {
-        let entry = self.mapped.sections.iter().find(|section| section.tag == tag)?;
-        let start = entry.offset as usize;
-        Some(Section { mapped: Arc::clone(&self.mapped), tag, range: start..start + entry.bytes as usize })
+        let entry = self.mapped.sections.iter().find(|section| section.tag == tag && section.last_packed == 0)?;
+        let packed = self.mapped.packed.iter().position(|(packed, _)| *packed == tag);
+        let range = packed.map_or(entry.range(), |place| 0..self.mapped.packed[place].1.len());
+        Some(Section { mapped: Arc::clone(&self.mapped), tag, range, packed })
     }
 
     /// Tells that a search reads from the section `first` to the section `last`: where the file is in a store, all of that comes at once
@@ -165,8 +178,7 @@ impl SegmentFile {
     pub fn read_together(&self, first: Tag, last: Tag) {
         let place = |tag| self.mapped.sections.iter().find(|section| section.tag == tag);
         if let (Some(blocks), Some(first), Some(last)) = (&self.mapped.blocks, place(first), place(last)) {
-            let end = (last.offset + last.bytes) as usize;
-            blocks.read_together(first.offset as usize / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES));
+            blocks.read_together(first.range().start / BLOCK_BYTES..last.range().end.div_ceil(BLOCK_BYTES));
         }
     }
 
@@ -182,8 +194,8 @@ impl SegmentFile {
         let small = self.mapped.sections.iter().filter(|section| (1..=OPENING_BYTES).contains(&section.bytes));
         let mut blocks: Vec<(usize, Tag)> = small
             .flat_map(|section| {
-                let (start, end) = (section.offset as usize, (section.offset + section.bytes) as usize);
-                (start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)).map(|block| (block, section.tag))
+                let bytes = section.range();
+                (bytes.start / BLOCK_BYTES..bytes.end.div_ceil(BLOCK_BYTES)).map(|block| (block, section.tag))
             })
             .collect();
         blocks.dedup_by_key(|(block, _)| *block);
@@ -225,15 +237,13 @@ impl Mapped {
     /// Checks every block in `range` (file offsets, inside the data) that was not checked before.
     #[inline]
     fn check(&self, range: Range<usize>, tag: Tag) -> Result<()> {
-        // Relaxed is enough: the bits guard no other memory, and the mapped bytes never change.
-        if range.is_empty() || self.all_checked.load(Ordering::Relaxed) {
+        if range.is_empty() {
             return Ok(());
         }
-        let end = (range.end - 1) / BLOCK_BYTES + 1;
-        for block in range.start / BLOCK_BYTES..end {
-            if self.checked[block / 64].load(Ordering::Relaxed) & (1 << (block % 64)) == 0 {
-                self.check_block(block..end, Some(tag))?;
-            }
+        let mut blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
+        while let Some(block) = self.checked.first_missing(blocks.clone()) {
+            blocks.start = block;
+            self.check_block(blocks.clone(), Some(tag))?;
         }
         Ok(())
     }
@@ -265,11 +275,7 @@ impl Mapped {
                 format!("section `{tag}` fails its checksum in bytes {start}..{end}"),
             ));
         }
-        let bit = 1 << (block % 64);
-        let before = self.checked[block / 64].fetch_or(bit, Ordering::Relaxed);
-        if before & bit == 0 && self.unchecked_count.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.all_checked.store(true, Ordering::Relaxed);
-        }
+        self.checked.insert(block);
         Ok(())
     }
 
@@ -285,7 +291,10 @@ impl Mapped {
 pub struct Section {
     mapped: Arc<Mapped>,
     tag: Tag,
+    /// In the file or, of a packed one, in what is unpacked.
     range: Range<usize>,
+    /// Its place among the packed ones.
+    packed: Option<usize>,
 }
 
 impl Section {
@@ -307,12 +316,24 @@ impl Section {
             return Err(self.damaged(format!("bytes {}..{} requested of {}", range.start, range.end, self.len())));
         }
         let absolute = self.range.start + range.start..self.range.start + range.end;
-        self.mapped.check(absolute.clone(), self.tag)?;
-        Ok(&self.mapped.map[absolute])
+        match self.packed {
+            None => {
+                self.mapped.check(absolute.clone(), self.tag)?;
+                Ok(&self.mapped.map[absolute])
+            }
+            Some(place) => {
+                let packed = &self.mapped.packed[place].1;
+                packed.unpack(absolute.clone(), &self.mapped, self.tag)?;
+                Ok(packed.get(absolute))
+            }
+        }
     }
 
-    /// As [`bytes`](Self::bytes), but keeps the map alive: for readers that own what they read.
+    /// As [`bytes`](Self::bytes), but keeps the map alive: for readers that own what they read. Not of a packed section.
     pub fn owned(&self, range: Range<usize>) -> Result<MappedBytes> {
+        if self.packed.is_some() {
+            return Err(self.damaged("it is packed"));
+        }
         self.bytes(range.clone())?;
         let range = self.range.start + range.start..self.range.start + range.end;
         Ok(MappedBytes { mapped: Arc::clone(&self.mapped), range })
@@ -403,16 +424,27 @@ impl<'a> Footer<'a> {
         let mut sections = Vec::new();
         for entry in self.section_bytes.chunks_exact(SECTION_ENTRY_BYTES) {
             let tag = [entry[0], entry[1], entry[2], entry[3]];
-            let (offset, bytes) = (read_u64(entry, 8), read_u64(entry, 16));
+            let (last_packed, offset, bytes) = (read_u32(entry, 4), read_u64(entry, 8), read_u64(entry, 16));
             let aligned = offset.is_multiple_of(SECTION_ALIGNMENT as u64);
             let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.offset as u64);
             if !aligned || !inside || offset < HEADER_BYTES as u64 {
                 return Err(Error::damaged(path, format!("section `{}` lies outside the file", tag.escape_ascii())));
             }
-            sections.push(SectionEntry { tag, offset, bytes });
+            sections.push(SectionEntry { tag, last_packed, offset, bytes });
         }
         Ok(sections)
     }
+}
+
+/// Those of `sections` that are packed.
+fn packed_sections(path: &Path, sections: &[SectionEntry]) -> Result<Vec<(Tag, Packed)>> {
+    let packed = sections.iter().filter(|section| section.last_packed > 0).map(|ends| {
+        let blocks = sections.iter().find(|section| section.tag == ends.tag && section.last_packed == 0);
+        let packed = blocks.and_then(|blocks| Packed::new(blocks.range(), ends.range(), ends.last_packed));
+        let impossible = || Error::damaged(path, format!("section `{}` is packed impossibly", ends.tag.escape_ascii()));
+        Ok((ends.tag, packed.ok_or_else(impossible)?))
+    });
+    packed.collect()
 }
 
 /// The header has a checksum of its own and its layout never changes, so that another version can be distinguished from damage whatever the

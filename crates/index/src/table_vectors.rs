@@ -35,7 +35,7 @@ pub struct VectorsDraft {
 }
 
 impl Structure for Vectors {
-    const FORMAT: FileFormat = FileFormat { name: "vectors.seg", kind: SegmentKind(*b"VECT"), version: 3 };
+    const FORMAT: FileFormat = FileFormat { name: "vectors.seg", kind: SegmentKind(*b"VECT"), version: 4 };
     type Draft = VectorsDraft;
     type Writer = VectorsWriter;
 

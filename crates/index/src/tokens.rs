@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::columns::ColumnsWriter;
 use super::open::{LakeIndex, TableRef};
-use super::segment::{Section, SegmentKind, SegmentStats};
+use super::segment::{Packing, Section, SegmentKind, SegmentStats};
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -141,11 +141,11 @@ impl StructureWriter for TokenWriter {
         let mut writer = Tokens::FORMAT.create(folder)?;
         let head = Head { model: model_hash(), tables: self.ends.len() as u64 / 2 };
         writer.section_of(*b"HEAD", &[head])?;
-        writer.section_of(*b"PIEC", &self.pieces)?;
-        writer.section_of(*b"ENDS", &self.ends)?;
+        writer.packed_section_of(*b"PIEC", Packing::Small, &self.pieces)?;
+        writer.packed_section_of(*b"ENDS", Packing::Small, &self.ends)?;
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let counts: Vec<[u32; 2]> = counted.map(|(piece, count)| [piece as u32, *count]).collect();
-        writer.section_of(*b"CNTS", &counts)?;
+        writer.packed_section_of(*b"CNTS", Packing::Small, &counts)?;
         writer.finish().map(Some)
     }
 }
@@ -168,7 +168,7 @@ pub struct Tokens {
 }
 
 impl Structure for Tokens {
-    const FORMAT: FileFormat = FileFormat { name: "tokens.seg", kind: SegmentKind(*b"TOKN"), version: 1 };
+    const FORMAT: FileFormat = FileFormat { name: "tokens.seg", kind: SegmentKind(*b"TOKN"), version: 2 };
     type Draft = TableTokens;
     type Writer = TokenWriter;
 

@@ -126,12 +126,14 @@ impl VectorSetBuilder {
     pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: BinaryChoice) -> Result<()> {
         let [dims, rows, tail_dims] = [self.dims, self.scales.len(), self.tail_dims].map(|count| count as u64);
         segment.section_of(tag(prefix, b'H'), &[Head { dims, rows, tail_dims }])?;
-        rows::write(self, segment, prefix)?;
-        match choice {
-            BinaryChoice::Auto if self.scales.len() < BINARY_FROM_ROWS => Ok(()),
-            BinaryChoice::Never => Ok(()),
-            BinaryChoice::Auto | BinaryChoice::Always => binary::write(self, segment, prefix),
-        }
+        let has_bits = match choice {
+            BinaryChoice::Auto => self.scales.len() >= BINARY_FROM_ROWS,
+            BinaryChoice::Never => false,
+            BinaryChoice::Always => true,
+        };
+        // With bits few rows are compared, without all of them.
+        rows::write(self, segment, prefix, has_bits)?;
+        if has_bits { binary::write(self, segment, prefix) } else { Ok(()) }
     }
 }
 

@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use crate::segment::{Section, SegmentFile, SegmentWriter};
+use crate::segment::{Packing, Section, SegmentFile, SegmentWriter};
 use crate::varint::{push_varint, take_varint};
 use lakeward_core::error::{Error, Result};
 use lakeward_sketch::normalise::raw_hash;
@@ -259,10 +259,12 @@ pub(super) fn write(writer: &mut SegmentWriter, columns: &[ColumnValues<'_>]) ->
     each(*b"PVAL", &|page| bytemuck::cast_slice(&page.values))?;
     each(*b"PVAR", &|page| bytemuck::cast_slice(&page.variants))?;
     each(*b"PBLK", &|page| bytemuck::cast_slice(&page.blocks))?;
-    each(*b"PTXT", &|page| &page.texts)?;
-    each(*b"LIST", &|page| &page.lists)?;
     each(*b"HASH", &|page| bytemuck::cast_slice(&page.whole))?;
     each(*b"VARI", &|page| bytemuck::cast_slice(&page.whole_variants))?;
+    each(*b"PTXT", &|page| &page.texts)?;
+    let mut lists = writer.packed_section_writer(*b"LIST", Packing::Fast)?;
+    packed.iter().try_for_each(|page| lists.write(&page.lists))?;
+    lists.finish()?;
     Ok(places)
 }
 

@@ -10,10 +10,15 @@ use super::*;
 
 const KIND: SegmentKind = SegmentKind(*b"TEST");
 
+/// Sections whose tags begin with `p` and `f` are packed.
 fn write(path: &Path, sections: &[(Tag, Vec<u8>)]) -> SegmentStats {
     let mut writer = SegmentWriter::create(path, KIND, 3).unwrap();
     for (tag, bytes) in sections {
-        writer.section(*tag, bytes).unwrap();
+        match tag[0] {
+            b'p' => writer.packed_section(*tag, Packing::Small, bytes).unwrap(),
+            b'f' => writer.packed_section(*tag, Packing::Fast, bytes).unwrap(),
+            _ => writer.section(*tag, bytes).unwrap(),
+        }
     }
     writer.finish().unwrap()
 }
@@ -23,8 +28,23 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|i| (xxh3_64(&[seed.to_le_bytes(), (i as u64).to_le_bytes()].concat()) & 0xff) as u8).collect()
 }
 
+/// Bytes that repeat, but for some noise.
+fn repetitive(seed: u64, len: usize) -> Vec<u8> {
+    let noise = noise(seed, 1000);
+    (0..len).map(|i| if i % 100 < 90 { (i / 100 % 7) as u8 } else { noise[(i * 7) % 1000] }).collect()
+}
+
 fn sample() -> Vec<(Tag, Vec<u8>)> {
-    vec![(*b"aaaa", noise(1, 70_000)), (*b"none", vec![]), (*b"bbbb", noise(2, 8 * 9_000)), (*b"tiny", noise(3, 5))]
+    vec![
+        (*b"aaaa", noise(1, 70_000)),
+        (*b"none", vec![]),
+        (*b"bbbb", noise(2, 8 * 9_000)),
+        (*b"tiny", noise(3, 5)),
+        (*b"pack", repetitive(4, 50_001)),
+        (*b"fast", [repetitive(5, 40_000), noise(6, 20_000)].concat()),
+        (*b"pnon", vec![]),
+        (*b"ftin", noise(7, 90)),
+    ]
 }
 
 #[test]
@@ -47,12 +67,32 @@ fn sections_are_read_back_as_written() {
 }
 
 #[test]
+fn no_elements_of_a_packed_section_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    write(&path, &sample());
+    let section = SegmentFile::open(&path, KIND, 3).unwrap().section(*b"fast").unwrap();
+    for place in [0, 3] {
+        assert!(section.slice::<u64>(place..place).unwrap().is_empty());
+        section.bytes(0..10).unwrap();
+    }
+}
+
+#[test]
 fn pieces_make_one_section() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, pieces) = (folder.path().join("a"), folder.path().join("b"));
     let expected = write(&whole, &sample());
     let mut writer = SegmentWriter::create(&pieces, KIND, 3).unwrap();
     for (tag, bytes) in sample() {
+        if let Some(packing) =
+            [(b'p', Packing::Small), (b'f', Packing::Fast)].into_iter().find(|(mark, _)| tag[0] == *mark)
+        {
+            let mut section = writer.packed_section_writer(tag, packing.1).unwrap();
+            bytes.chunks(777).for_each(|piece| section.write(piece).unwrap());
+            section.finish().unwrap();
+            continue;
+        }
         let mut section = writer.section_writer(tag).unwrap();
         bytes.chunks(777).for_each(|piece| section.write(piece).unwrap());
         assert_eq!(section.bytes_written(), bytes.len() as u64);
@@ -112,6 +152,48 @@ fn ranges_past_the_section_are_refused() {
     assert!(section.slice::<u64>(0..1).is_err());
     assert!(section.slice::<u64>(0..usize::MAX).is_err());
     assert!(section.all::<u32>().is_err());
+}
+
+#[test]
+fn what_repeats_takes_less_when_it_is_packed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    let bytes = [*b"aaaa", *b"pack", *b"fast"].map(|tag| write(&path, &[(tag, repetitive(1, 500_000))]).bytes);
+    assert!(bytes[1] < bytes[2] && bytes[2] < bytes[0] / 4, "{bytes:?}");
+    let noise = [*b"aaaa", *b"pack", *b"fast"].map(|tag| write(&path, &[(tag, noise(1, 100_000))]).bytes);
+    assert!(noise[1] < noise[0] + 300 && noise[2] < noise[0] + 300, "{noise:?}");
+}
+
+/// A file whose checksums are right, and whose packed section is not.
+#[test]
+fn a_packed_section_that_someone_made_up_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    let fast = 1 << 31;
+    // The bytes of the blocks, where they end, and what is said of the last one.
+    let made_up: [(&[u8], &[u64], u32); 9] = [
+        (b"no block of zstd", &[16], 100),
+        (b"no block of LZ4", &[15], fast | 100),
+        (b"", &[0], 100),
+        (b"", &[0], fast | 100),
+        (b"ends behind", &[100], 11),
+        (b"ends before it begins", &[21, 3], 10),
+        (b"too many", &[8], 16_385),
+        (b"none", &[4], fast),
+        (b"no ends", &[], 7),
+    ];
+    for (blocks, ends, last) in made_up {
+        let mut writer = SegmentWriter::create(&path, KIND, 3).unwrap();
+        writer.section(*b"pack", blocks).unwrap();
+        writer.end_packed_section(*b"pack", last, ends).unwrap();
+        writer.finish().unwrap();
+        let read = || {
+            let section = SegmentFile::open(&path, KIND, 3)?.section(*b"pack")?;
+            section.bytes(0..section.len()).map(<[u8]>::to_vec)
+        };
+        let error = read().unwrap_err();
+        assert!(matches!(error, Error::DamagedIndex { .. }) && error.to_string().contains("`pack`"), "{error}");
+    }
 }
 
 #[test]
@@ -206,20 +288,21 @@ fn undamaged_blocks_of_a_damaged_file_stay_readable() {
 fn threads_share_a_segment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.seg");
-    let bytes = noise(1, 40 * BLOCK_BYTES);
-    write(&path, &[(*b"aaaa", bytes.clone())]);
-    let file = SegmentFile::open(&path, KIND, 3).unwrap();
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let (file, bytes) = (file.clone(), &bytes);
-            scope.spawn(move || {
-                let section = file.section(*b"aaaa").unwrap();
-                for start in (thread * 100..bytes.len() - 1000).step_by(5_000) {
-                    assert_eq!(section.bytes(start..start + 1000).unwrap(), &bytes[start..start + 1000]);
-                }
-            });
-        }
-    });
+    for (tag, bytes) in [(*b"aaaa", noise(1, 40 * BLOCK_BYTES)), (*b"pack", repetitive(1, 40 * BLOCK_BYTES))] {
+        write(&path, &[(tag, bytes.clone())]);
+        let file = SegmentFile::open(&path, KIND, 3).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (file, bytes) = (file.clone(), &bytes);
+                scope.spawn(move || {
+                    let section = file.section(tag).unwrap();
+                    for start in (thread * 100..bytes.len() - 1000).step_by(5_000) {
+                        assert_eq!(section.bytes(start..start + 1000).unwrap(), &bytes[start..start + 1000]);
+                    }
+                });
+            }
+        });
+    }
 }
 
 proptest! {
@@ -229,7 +312,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.seg");
         let sections: Vec<(Tag, Vec<u8>)> =
-            lengths.iter().enumerate().map(|(i, len)| ([b's', b'0' + i as u8, 0, 0xFF], noise(i as u64, *len))).collect();
+            lengths.iter().enumerate().map(|(i, len)| ([b"spf"[i % 3], b'0' + i as u8, 0, 0xFF], noise(i as u64, *len))).collect();
         write(&path, &sections);
         read_all(&path, &sections, 3).unwrap();
     }

@@ -6,8 +6,8 @@ use bytemuck::NoUninit;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    BLOCK_BYTES, FILE_MAGIC, HEADER_BYTES, HEADER_CHECKED_BYTES, SECTION_ALIGNMENT, SectionEntry, SegmentKind,
-    SegmentStats, TAIL_MAGIC, Tag,
+    BLOCK_BYTES, FILE_MAGIC, HEADER_BYTES, HEADER_CHECKED_BYTES, PackedWriter, Packing, SECTION_ALIGNMENT,
+    SectionEntry, SegmentKind, SegmentStats, TAIL_MAGIC, Tag,
 };
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
@@ -54,8 +54,32 @@ impl SegmentWriter {
             return Err(Error::Internal(format!("section `{}` written twice", tag.escape_ascii())));
         }
         self.pad()?;
-        self.sections.push(SectionEntry { tag, offset: self.position, bytes: 0 });
+        self.sections.push(SectionEntry { tag, last_packed: 0, offset: self.position, bytes: 0 });
         Ok(SectionWriter { segment: self })
+    }
+
+    /// As [`section`](Self::section), [packed](super::packed).
+    pub fn packed_section(&mut self, tag: Tag, packing: Packing, bytes: &[u8]) -> Result<()> {
+        let mut section = self.packed_section_writer(tag, packing)?;
+        section.write(bytes)?;
+        section.finish()
+    }
+
+    /// As [`section_of`](Self::section_of), [packed](super::packed).
+    pub fn packed_section_of<T: NoUninit>(&mut self, tag: Tag, packing: Packing, elements: &[T]) -> Result<()> {
+        self.packed_section(tag, packing, bytemuck::cast_slice(elements))
+    }
+
+    /// Starts a [packed](super::packed) section that is written piece by piece.
+    pub fn packed_section_writer(&mut self, tag: Tag, packing: Packing) -> Result<PackedWriter<'_>> {
+        PackedWriter::new(self, tag, packing)
+    }
+
+    /// Ends a packed section: what is said of its last block, and the `ends` of all.
+    pub(super) fn end_packed_section(&mut self, tag: Tag, last: u32, ends: &[u64]) -> Result<()> {
+        self.pad()?;
+        self.sections.push(SectionEntry { tag, last_packed: last, offset: self.position, bytes: 0 });
+        self.last_section().write_slice(ends)
     }
 
     /// Continues the section that was started last, for a caller that cannot keep its writer.
@@ -71,7 +95,7 @@ impl SegmentWriter {
         let mut footer = Vec::new();
         for section in &self.sections {
             footer.extend(section.tag);
-            footer.extend(0u32.to_le_bytes());
+            footer.extend(section.last_packed.to_le_bytes());
             footer.extend(section.offset.to_le_bytes());
             footer.extend(section.bytes.to_le_bytes());
         }

@@ -4,12 +4,12 @@
 //! their heads are copies: heads are stored once each, with the number of its head for each row. A product with a query is that of the head
 //! and that of the tail, as whole numbers, and so the same as that of a row in one piece.
 
-use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use super::dot;
 use super::quantise::Query;
 use super::{ROW_ALIGNMENT, TagPrefix, VectorSetBuilder, stride, tag};
-use crate::segment::{Section, SegmentFile, SegmentWriter};
+use crate::segment::{Packing, Section, SegmentFile, SegmentWriter};
 use lakeward_core::error::{Error, Result};
 
 /// Heads are stored once if less than this share of them differ: a number takes four bytes a row and a read more.
@@ -23,32 +23,41 @@ fn head_bytes(dims: usize, tail_dims: usize) -> usize {
     if tail_dims == 0 || head == 0 { stride(dims) } else { head }
 }
 
-/// Writes the sections `prefix`+`N` (if heads repeat), `E` (if there are tails), `R` and `S`.
-pub(super) fn write(set: &VectorSetBuilder, segment: &mut SegmentWriter, prefix: TagPrefix) -> Result<()> {
+/// Writes the sections `prefix`+`N` (if heads repeat), `R`, `E` (if there are tails) and `S`. Heads are `packed` where a search reads few of
+/// them.
+pub(super) fn write(
+    set: &VectorSetBuilder,
+    segment: &mut SegmentWriter,
+    prefix: TagPrefix,
+    packed: bool,
+) -> Result<()> {
     let head = head_bytes(set.dims, set.tail_dims);
     let rows = || set.bytes.chunks_exact(stride(set.dims)).map(|row| row.split_at(head));
-    let mut known: HashMap<&[i8], u32> = HashMap::new();
-    let mut heads: Vec<&[i8]> = Vec::new();
-    let mut numbers: Vec<u32> = Vec::with_capacity(set.len());
-    for (head, _) in rows() {
-        let next = known.len() as u32;
-        let number = *known.entry(head).or_insert(next);
-        if number == next {
-            heads.push(head);
-        }
-        numbers.push(number);
+    let mut heads: Vec<&[i8]> = rows().map(|(head, _)| head).collect();
+    // In order: what is nearly the same, as heads of other scales are, is then packed together, and read together.
+    let mut distinct = heads.clone();
+    distinct.par_sort_unstable();
+    distinct.dedup();
+    let repeat = (distinct.len() as f64) < MOST_DISTINCT * heads.len() as f64;
+    if repeat {
+        let number = |head: &&[i8]| distinct.partition_point(|other| other < head) as u32;
+        let numbers: Vec<u32> = heads.par_iter().map(number).collect();
+        segment.packed_section_of(tag(prefix, b'N'), Packing::Fast, &numbers)?;
+        heads = distinct;
     }
-    if (heads.len() as f64) < MOST_DISTINCT * numbers.len() as f64 {
-        segment.section_of(tag(prefix, b'N'), &numbers)?;
+    if repeat && packed {
+        let mut section = segment.packed_section_writer(tag(prefix, b'R'), Packing::Small)?;
+        heads.into_iter().try_for_each(|head| section.write_slice(head))?;
+        section.finish()?;
     } else {
-        heads = rows().map(|(head, _)| head).collect();
+        let mut section = segment.section_writer(tag(prefix, b'R'))?;
+        heads.into_iter().try_for_each(|head| section.write_slice(head))?;
     }
     if head < stride(set.dims) {
-        let mut tails = segment.section_writer(tag(prefix, b'E'))?;
+        let mut tails = segment.packed_section_writer(tag(prefix, b'E'), Packing::Fast)?;
         rows().try_for_each(|(_, tail)| tails.write_slice(tail))?;
+        tails.finish()?;
     }
-    let mut section = segment.section_writer(tag(prefix, b'R'))?;
-    heads.into_iter().try_for_each(|head| section.write_slice(head))?;
     segment.section_of(tag(prefix, b'S'), &set.scales)
 }
 

@@ -35,7 +35,7 @@ pub const FOLDER: &str = "questions";
 /// Which state of which table is in it.
 const STATE_FILE: &str = "tables.json";
 /// Version of that file.
-const STATE_VERSION: u32 = 7;
+const STATE_VERSION: u32 = 8;
 const STATE_BOUNDS: Bounds = Bounds { most_bytes: 1 << 30, links: Links::Followed, damaged };
 /// Where the documents lie while they are indexed; empty otherwise.
 const DOCUMENTS_FOLDER: &str = "documents";
