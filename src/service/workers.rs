@@ -98,7 +98,8 @@ impl Workers {
         let _guard = StopOnDrop(stop.clone());
         let running = tokio::task::spawn_blocking(move || {
             let outcome = work(&stop);
-            drop((thread, place));
+            // The place first: who waits for the thread may look at the places at once.
+            drop((place, thread));
             outcome
         });
         match timeout_at(end, running).await {

@@ -93,6 +93,13 @@ fn a_proposal_that_was_not_carried_out_is_gone_on_from() {
     let (third, source, _) = say(&lakeward, &mut session, "only duty coach", None);
     assert_eq!(source, shifts);
     assert!(written(&third).contains("coach") && written(&third).contains("\"mean\""), "{}", written(&third));
+    // Another question leaves the proposal, and what comes after it goes on from that one.
+    let incidents = Input::Table("incidents".into());
+    let (_, source, _) = say(&lakeward, &mut session, "how many incidents were there in each sector", None);
+    assert_eq!(source, incidents);
+    let (last, source, _) = say(&lakeward, &mut session, "only where severity is severe", None);
+    assert_eq!(source, incidents);
+    assert!(written(&last).contains("severe") && written(&last).contains("count"), "{}", written(&last));
     // What is asked of another table is not asked of the proposal.
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "total hours for each employee", None);

@@ -76,7 +76,7 @@ impl Agent<'_> {
         request: &'r Request,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Option<(Session, Reading<'r>)>> {
-        if reading.working.is_some() || reading.answered.is_some() || request.table.is_some() {
+        if reading.answered.is_some() || request.table.is_some() {
             return Ok(None);
         }
         let Some(at_hand) = session.at_proposal() else { return Ok(None) };

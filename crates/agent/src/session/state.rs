@@ -124,11 +124,19 @@ impl Session {
         self.turns_before_table = self.latest().map_or(0, |turn| turn.number);
     }
 
-    /// The same at the table that the latest turn found and has a plan for, with that plan pending, as if it had been at hand; none where a table is.
+    /// The same at the table that the latest turn found and has a plan for, with that plan pending, as if it had been at hand; none where a table is that this
+    /// plan is about, too.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
         let (latest, answer) = self.turns.last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
         let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
-        let plan = first.runnable.as_ref().filter(|_| self.working().is_none())?;
+        let plan = first.runnable.as_ref()?;
+        if let Some(working) = self.working() {
+            let begins_anew = latest.signals.acts == [Act::New];
+            let at_hand = self.plan_of(&working).relation.source;
+            if !begins_anew || plan.inputs().contains(&&at_hand) {
+                return None;
+            }
+        }
         let mut at_hand = self.clone();
         at_hand.use_table(plan.relation.source.clone());
         at_hand.turns_before_table = latest.number - 1;
