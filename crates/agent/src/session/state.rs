@@ -131,7 +131,8 @@ impl Session {
         let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
         let plan = first.runnable.as_ref()?;
         if let Some(working) = self.working() {
-            let begins_anew = latest.signals.acts == [Act::New];
+            // A table that was chosen after that turn is what the next one is about.
+            let begins_anew = latest.signals.acts == [Act::New] && self.turns_before_table < latest.number;
             let at_hand = self.plan_of(&working).relation.source;
             if !begins_anew || plan.inputs().contains(&&at_hand) {
                 return None;

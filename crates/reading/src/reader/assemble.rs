@@ -23,7 +23,7 @@ use lakeward_core::text::{is_function_word, lower_words, name_key};
 
 use super::layout::Layout;
 use super::number::number;
-use super::schema::{ColumnKind, Schema, StandIn, value_features};
+use super::schema::{ColumnKind, Schema, SchemaColumn, StandIn, value_features};
 use super::span::{Function, Operator, Role, Span, TurnReading};
 use super::unit::Unit;
 use super::words::words;
@@ -283,6 +283,11 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied { words: span.words.clone(), reason });
                 continue;
             }
+            if let Some(words) = said_of(span, known) {
+                let reason = format!("`{}` has nothing that is called so", known.name);
+                self.not_applied.push(NotApplied { words, reason });
+                continue;
+            }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
             // "The median instead" goes on with the column that stands.
             let counts =
@@ -375,6 +380,24 @@ impl<'a> Assembler<'a> {
         }
         std::mem::take(&mut self.not_applied)
     }
+}
+
+/// What a span says of its column, whose name it spells behind that: "region" of "region of their home port". That the column has a name is nothing.
+fn said_of(span: &Span, column: &SchemaColumn) -> Option<String> {
+    let names = matches!(span.role, Role::Group | Role::Show | Role::Column);
+    let (said, of) = span.words.rsplit_once(" of ").filter(|_| names && span.part.is_none())?;
+    let said = lower_words(said)
+        .last()
+        .filter(|word| !matches!(word.as_str(), "name" | "names") && !is_function_word(word))?;
+    let mut of: Vec<String> = lower_words(of).collect();
+    while of
+        .first()
+        .is_some_and(|word| is_function_word(word) || matches!(word.as_str(), "its" | "our" | "his" | "her"))
+    {
+        of.remove(0);
+    }
+    let is_spelt = name_key(&of.join(" ")) == name_key(&column.name);
+    (is_spelt && !column.is_named(&said)).then_some(said)
 }
 
 /// Whether a function computes a figure for groups or rows of its own.

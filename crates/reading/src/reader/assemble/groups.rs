@@ -65,8 +65,14 @@ impl Assembler<'_> {
     }
 
     pub(super) fn groups(&mut self) {
-        let keys: Vec<_> = self.keys();
+        let mut keys: Vec<_> = self.keys();
         let mut measures: Vec<Measure> = self.measures();
+        if keys.is_empty() && !self.layout.is_grouped() && measures.iter().any(is_of_all_rows) {
+            keys = self.keys_of_shares();
+            if keys.is_empty() {
+                measures.retain(|measure| !is_of_all_rows(measure));
+            }
+        }
         if self.replaces {
             self.drop_kept_one(&keys);
         }
@@ -156,6 +162,21 @@ impl Assembler<'_> {
                 self.layout.end_with_grouping();
             }
         }
+    }
+
+    /// What a share of all rows is one of each of: the columns of words that its span speaks of. Where there are none, it would be 100 %.
+    fn keys_of_shares(&mut self) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for (place, span) in self.spans(Role::Measure).into_iter().filter(|(_, span)| span.is_share()) {
+            let columns = span.columns.iter().filter(|column| self.schema.columns[**column].has_words());
+            let own: Vec<Key> =
+                columns.map(|column| Key { of: Expression::Column(self.name(*column)), name: None }).collect();
+            if own.is_empty() {
+                self.refuse(place, "it does not say of what: of all rows it is 100 %");
+            }
+            keys.extend(own);
+        }
+        keys
     }
 
     /// "No, for every continent": what kept one of them goes, unless the turn itself says which.
@@ -306,6 +327,12 @@ impl Assembler<'_> {
         }
         self.layout.on_result().group = Some(Step::Group(grouping));
     }
+}
+
+/// Whether a measure is the share of all rows that all rows are.
+fn is_of_all_rows(measure: &Measure) -> bool {
+    let of_all = matches!(&measure.function, MeasureFunction::Share { within, .. } if within.is_empty());
+    of_all && measure.of.is_none() && measure.condition.is_none()
 }
 
 /// The number of rows.
