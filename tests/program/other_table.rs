@@ -106,3 +106,14 @@ fn a_proposal_that_was_not_carried_out_is_gone_on_from() {
     let (_, source, _) = say(&lakeward, &mut session, "how many incidents were there in each sector", None);
     assert_eq!(source, Input::Table("incidents".into()));
 }
+
+#[test]
+fn rows_behind_a_figure_are_shown() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let (figure, ..) = say(&lakeward, &mut session, "how many incidents have severity severe", Some("incidents"));
+    let written = |operation: &RankedOperation| serde_json::to_string(&operation.runnable).expect("JSON");
+    assert!(written(&figure).contains("count") && written(&figure).contains("severe"), "{}", written(&figure));
+    let (rows, ..) = say(&lakeward, &mut session, "show me those", None);
+    assert!(!written(&rows).contains("count") && written(&rows).contains("severe"), "{}", written(&rows));
+}

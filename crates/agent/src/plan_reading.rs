@@ -139,8 +139,8 @@ impl PlanReading {
         let figure = steps.iter().rposition(is_of_all)?;
         let mut plan = self.base.clone();
         plan.relation.steps.truncate(figure);
-        let is_asked =
-            !matches!(self.turn.acts.first(), Some(Act::Accept | Act::Reject | Act::Unclear)) && !self.says_more();
+        let is_other = matches!(self.turn.acts.first(), Some(Act::Accept | Act::Reject | Act::Unclear));
+        let is_asked = !is_other && !self.is_written() && !self.says_more();
         let remarks = vec!["these are the rows that the figure is of".to_string()];
         is_asked.then_some(PlanWish {
             plan,
