@@ -44,7 +44,7 @@ pub trait Planner {
     ///
     /// # Errors
     /// [`Fault`].
-    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault>;
+    fn plan(&self, goal: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault>;
 }
 
 /// Nobody, who knows no further query.
@@ -81,7 +81,7 @@ pub trait Retriever {
     /// [`Fault`] where no channel can be searched.
     fn retrieve(
         &self,
-        sought: &SearchGoal,
+        goal: &SearchGoal,
         plan: &QueryPlan,
         before: Option<&CandidateSet>,
         allowance: &Allowance<'_>,
@@ -97,7 +97,7 @@ pub trait Evaluator {
     ///
     /// # Errors
     /// [`Fault`].
-    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault>;
+    fn evaluate(&self, goal: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault>;
 }
 
 /// Puts candidates in their final order.
@@ -109,5 +109,5 @@ pub trait Reranker {
     ///
     /// # Errors
     /// [`Fault`].
-    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault>;
+    fn rerank(&self, goal: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault>;
 }

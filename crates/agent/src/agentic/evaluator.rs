@@ -43,20 +43,20 @@ impl<'a> RuleEvaluator<'a> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-    pub fn report(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<EvaluationReport> {
-        let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?;
+    pub fn report(&self, goal: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<EvaluationReport> {
+        let words = self.index.lexical().informative_words(&goal.words, MOST_WORDS)?;
         let first = &candidates.candidates[..candidates.candidates.len().min(FIRST)];
         let unmet: Vec<&String> =
             plan.must_have.iter().filter(|constraint| !first.iter().any(|found| meets(found, constraint))).collect();
-        let mut signals = of_lists(sought, candidates);
+        let mut signals = of_lists(goal, candidates);
         signals.candidates = candidates.candidates.len();
         signals.diversity = diversity(first);
         of_words(&words, first, &mut signals);
         let constraints = plan.must_have.len().max(1) as f64;
         signals.constraints_met = 1.0 - unmet.len() as f64 / constraints;
-        signals.relevance = sought.likely;
+        signals.relevance = goal.likely;
         // What very likely serves need not say the request's own words.
-        let serves = sought.likely.is_some_and(|likely| likely >= ENOUGH_RELEVANCE);
+        let serves = goal.likely.is_some_and(|likely| likely >= ENOUGH_RELEVANCE);
         let uncovered = words.iter().filter(|(word, rarity)| {
             let telling = !serves && rarity.tables > 0 && rarity.rarity >= TELLING;
             telling && !first.iter().any(|found| found.matched.contains(word))
@@ -74,8 +74,8 @@ impl Evaluator for RuleEvaluator<'_> {
         "rules@2".into()
     }
 
-    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
-        Ok(self.report(sought, plan, candidates)?.to_json())
+    fn evaluate(&self, goal: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+        Ok(self.report(goal, plan, candidates)?.to_json())
     }
 }
 
@@ -101,8 +101,8 @@ fn verdict(signals: &Signals, missing: &[String]) -> (bool, String) {
 }
 
 /// What the lists of the request itself say.
-fn of_lists(sought: &SearchGoal, candidates: &CandidateSet) -> Signals {
-    let own = key_of(&sought.words);
+fn of_lists(goal: &SearchGoal, candidates: &CandidateSet) -> Signals {
+    let own = key_of(&goal.words);
     let lists: Vec<&[(String, f64)]> = candidates
         .channels
         .iter()

@@ -55,21 +55,21 @@ impl Planner for ModelPlanner<'_> {
         format!("{} {}", self.model.id(), self.model.prompt_id(PromptUse::Plan))
     }
 
-    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, goal: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let values = [
-            ("request", json!(sought.request)),
-            ("memory", sought.memory.clone()),
+            ("request", json!(goal.request)),
+            ("memory", goal.memory.clone()),
             ("previous", earlier.map_or(Value::Null, previous)),
             ("most_queries", json!(MOST_WRITTEN)),
         ];
         let shape = AnswerShape { name: "query_plan", schema: plan_schema(), max_tokens: PLAN_TOKENS };
-        let plan = self.model.ask(PromptUse::Plan, &values, shape, |plan: QueryPlan| sound_plan(sought, plan))?;
+        let plan = self.model.ask(PromptUse::Plan, &values, shape, |plan: QueryPlan| sound_plan(goal, plan))?;
         Ok(Some(plan.to_json()))
     }
 }
 
 /// A plan of a model without what nobody asked for, and with all that is demanded.
-pub(super) fn sound_plan(sought: &SearchGoal, mut plan: QueryPlan) -> Result<QueryPlan, Refusal> {
+pub(super) fn sound_plan(goal: &SearchGoal, mut plan: QueryPlan) -> Result<QueryPlan, Refusal> {
     if plan.queries.len() > MOST_WRITTEN {
         return Err(Refusal::new(format!("{} queries; at most {MOST_WRITTEN} are valid", plan.queries.len())));
     }
@@ -77,17 +77,17 @@ pub(super) fn sound_plan(sought: &SearchGoal, mut plan: QueryPlan) -> Result<Que
     let mut seen = std::collections::BTreeSet::new();
     plan.queries.retain(|query| !query.text.trim().is_empty() && seen.insert(key_of(&query.text)));
     // Data that nobody named is an invention, too.
-    let memory = sought.memory.to_string();
-    let invented = |text: &str| without_identifiers(text, &[&sought.request, &memory], &|_| false).1 > 0;
+    let memory = goal.memory.to_string();
+    let invented = |text: &str| without_identifiers(text, &[&goal.request, &memory], &|_| false).1 > 0;
     plan.queries.retain(|query| !invented(&query.text) && !invented(&query.aim));
     // A constraint that nobody named is an invention; those that were named hold anyway.
-    let known = [key_of(&sought.request), key_of(&memory)];
+    let known = [key_of(&goal.request), key_of(&memory)];
     plan.must_have.retain(|constraint| {
         let words = key_of(constraint);
         let named = |text: &String| format!(" {text} ").contains(&format!(" {words} "));
         !words.is_empty() && known.iter().any(named)
     });
-    for constraint in &sought.must_have {
+    for constraint in &goal.must_have {
         if !plan.must_have.iter().any(|known| key_of(known) == key_of(constraint)) {
             plan.must_have.push(constraint.clone());
         }
@@ -170,22 +170,22 @@ impl Evaluator for ModelEvaluator<'_> {
         format!("{} {} over {}", self.model.id(), self.model.prompt_id(PromptUse::Evaluate), self.rules.version())
     }
 
-    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
-        let measured = self.rules.report(sought, plan, candidates)?;
+    fn evaluate(&self, goal: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+        let measured = self.rules.report(goal, plan, candidates)?;
         // Nothing to judge: no model is needed to see that.
         if candidates.candidates.is_empty() {
             return Ok(measured.to_json());
         }
         let values = [
-            ("memory", sought.memory.clone()),
-            ("request", json!(sought.request)),
+            ("memory", goal.memory.clone()),
+            ("request", json!(goal.request)),
             ("plan", json!(plan)),
             ("candidates", self.quoted(candidates)?),
         ];
         let shape = AnswerShape { name: "verdict", schema: verdict_schema(), max_tokens: VERDICT_TOKENS };
         let report = self.model.ask(PromptUse::Evaluate, &values, shape, |verdict: Verdict| {
             let Verdict { sufficient, missing, reason } = verdict;
-            sound_report(sought, plan, (sufficient, missing, reason), &measured.signals)
+            sound_report(goal, plan, (sufficient, missing, reason), &measured.signals)
         })?;
         Ok(report.to_json())
     }
@@ -193,7 +193,7 @@ impl Evaluator for ModelEvaluator<'_> {
 
 /// A model's verdict (sufficient, missing, reason) with what was measured, without what nobody asked for.
 pub(super) fn sound_report(
-    sought: &SearchGoal,
+    goal: &SearchGoal,
     plan: &QueryPlan,
     (sufficient, mut missing, reason): (bool, Vec<String>, String),
     signals: &Signals,
@@ -208,9 +208,9 @@ pub(super) fn sound_report(
         return Err(Refusal::new("reason must be one sentence"));
     }
     // What the request does not ask for is not missing.
-    let asked = format!(" {} {} ", key_of(&sought.request), key_of(&plan.must_have.join(" ")));
+    let asked = format!(" {} {} ", key_of(&goal.request), key_of(&plan.must_have.join(" ")));
     missing.retain(|text| key_of(text).split(' ').any(|word| asked.contains(&format!(" {word} "))));
-    let invented = |text: &str| without_identifiers(text, &[&sought.request], &|_| false);
+    let invented = |text: &str| without_identifiers(text, &[&goal.request], &|_| false);
     missing.retain(|text| invented(text).1 == 0);
     let reason = invented(&reason).0.chars().take(REASON_CHARS).collect();
     Ok(EvaluationReport { sufficient, missing, reason, signals: signals.clone() })

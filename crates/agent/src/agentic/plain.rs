@@ -12,20 +12,20 @@ use lakeward_core::error::Result;
 use lakeward_index::LakeIndex;
 use lakeward_search::{SearchAnswer, SearchedText};
 
-/// The plan, lists, order and verdict of a plain search for the words of `sought`, which asked each channel for `depth` tables. The lists
+/// The plan, lists, order and verdict of a plain search for the words of `goal`, which asked each channel for `depth` tables. The lists
 /// are what words and meaning found of its answers, with their scores; candidates are scored by all evidence, not by fused ranks.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn plain_search(
     index: &LakeIndex,
-    sought: &SearchGoal,
+    goal: &SearchGoal,
     searched: &SearchedText,
     depth: usize,
 ) -> Result<IterationTrace> {
-    let sought = sought.bounded();
-    let query = PlannedQuery::new(&sought.words, "the request as it is");
-    let plan = QueryPlan { queries: vec![query], must_have: sought.must_have.clone() };
+    let goal = goal.bounded();
+    let query = PlannedQuery::new(&goal.words, "the request as it is");
+    let plan = QueryPlan { queries: vec![query], must_have: goal.must_have.clone() };
     let answers = &searched.answers[..searched.answers.len().min(MOST_CANDIDATES)];
     let list = |channel: &str, told: &dyn Fn(&SearchAnswer) -> Option<(u32, f64)>| {
         let mut found: Vec<(u32, &str, f64)> = answers
@@ -34,7 +34,7 @@ pub fn plain_search(
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
         let hits = found.into_iter().map(|(_, id, score)| (id.to_string(), score)).collect();
-        let (query, channel) = (sought.words.clone(), channel.to_string());
+        let (query, channel) = (goal.words.clone(), channel.to_string());
         ChannelList { query, channel, depth, weight: 1.0, hits, problem: None }
     };
     let by_words = list("words", &|answer| Some((answer.lexical_rank?, answer.lexical_score.unwrap_or_default())));
@@ -69,6 +69,6 @@ pub fn plain_search(
         found.score = least;
     }
     let candidates = CandidateSet { candidates, channels };
-    let report = RuleEvaluator::new(index).report(&sought, &plan, &candidates)?;
+    let report = RuleEvaluator::new(index).report(&goal, &plan, &candidates)?;
     Ok(IterationTrace { plan, candidates, report })
 }

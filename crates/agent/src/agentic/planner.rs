@@ -50,18 +50,18 @@ impl Planner for RulePlanner<'_> {
         "rules@2".into()
     }
 
-    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, goal: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let query = match earlier {
-            None => Some(PlannedQuery::new(&sought.words, "the request as it is")),
+            None => Some(PlannedQuery::new(&goal.words, "the request as it is")),
             // Who reads whole texts takes misspelt words as they are meant.
-            Some(_) if sought.likely.is_some() => None,
-            Some(_) => self.corrected(&sought.words)?,
+            Some(_) if goal.likely.is_some() => None,
+            Some(_) => self.corrected(&goal.words)?,
         };
         let searched = |query: &PlannedQuery| {
             let mut queries = earlier.iter().flat_map(|earlier| earlier.plans).flat_map(|plan| &plan.queries);
             queries.any(|known| key_of(&known.text) == key_of(&query.text))
         };
-        let plan = |query| QueryPlan { queries: vec![query], must_have: sought.must_have.clone() }.to_json();
+        let plan = |query| QueryPlan { queries: vec![query], must_have: goal.must_have.clone() }.to_json();
         Ok(query.filter(|query| !searched(query)).map(plan))
     }
 }

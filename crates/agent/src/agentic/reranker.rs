@@ -51,7 +51,7 @@ impl<'a> RuleReranker<'a> {
     }
 
     /// The candidates, best first; one called exactly as the request says stands first whatever it scores.
-    pub(super) fn ranked(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<Vec<Ranked>> {
+    pub(super) fn ranked(&self, goal: &SearchGoal, candidates: &CandidateSet) -> Result<Vec<Ranked>> {
         let mut tables: Vec<TableRef> = Vec::with_capacity(candidates.candidates.len());
         let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
         let best = candidates.candidates.first().map_or(1.0, |found| found.score).max(f64::MIN_POSITIVE);
@@ -59,8 +59,8 @@ impl<'a> RuleReranker<'a> {
             tables.push(self.index.find(&found.id)?);
             shares.insert(&found.id, found.score / best);
         }
-        let answers = rank(self.index, self.embedder, &sought.words, &tables, self.weights)?;
-        let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?.len().max(1);
+        let answers = rank(self.index, self.embedder, &goal.words, &tables, self.weights)?;
+        let words = self.index.lexical().informative_words(&goal.words, MOST_WORDS)?.len().max(1);
         let RerankWeights { prior, fading } = self.weights.rerank;
         let weight = prior / (words as f64).powf(fading);
         let of_rules = |answer: SearchAnswer| {
@@ -109,8 +109,8 @@ impl Reranker for RuleReranker<'_> {
         "rules@1".into()
     }
 
-    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
-        Ok(in_order(self.ranked(sought, candidates)?.iter()).to_json())
+    fn rerank(&self, goal: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
+        Ok(in_order(self.ranked(goal, candidates)?.iter()).to_json())
     }
 }
 
@@ -135,15 +135,15 @@ impl Reranker for ModelReranker<'_> {
         format!("{id} {prompt} weighing {} over {}", self.weight, self.rules.version())
     }
 
-    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
-        let ranked = self.rules.ranked(sought, candidates)?;
+    fn rerank(&self, goal: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
+        let ranked = self.rules.ranked(goal, candidates)?;
         let first = &ranked[..ranked.len().min(LISTED)];
         if first.len() < 2 || self.weight <= 0.0 {
             return Ok(in_order(ranked.iter()).to_json());
         }
         let cards: Vec<Card> = first.iter().map(|ranked| self.rules.card(ranked, self.share)).collect::<Result<_>>()?;
         let asked = Asked {
-            request: &sought.request,
+            request: &goal.request,
             earlier: &[],
             operation: OperationKind::Filter.name(),
             intention: Intention::Exploration.name(),

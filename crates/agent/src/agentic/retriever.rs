@@ -64,7 +64,7 @@ impl<'a> RuleRetriever<'a> {
     }
 
     /// The fused candidates of `lists`, with what is known of them.
-    fn fused(&self, sought: &SearchGoal, lists: Vec<ChannelList>) -> Result<CandidateSet> {
+    fn fused(&self, goal: &SearchGoal, lists: Vec<ChannelList>) -> Result<CandidateSet> {
         let rankings: Vec<(f64, Vec<&str>)> =
             lists.iter().map(|list| (list.weight, list.hits.iter().map(|(id, _)| id.as_str()).collect())).collect();
         let constant = FusionWeights { rank_constant: self.settings.rank_constant };
@@ -81,7 +81,7 @@ impl<'a> RuleRetriever<'a> {
             tables.push(self.index.find(id)?);
         }
         let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
-        let evidence = self.index.lexical_query(&sought.words)?.evidence(&places)?;
+        let evidence = self.index.lexical_query(&goal.words)?.evidence(&places)?;
         let mut candidates = Vec::with_capacity(fused.len());
         for (((id, score), table), evidence) in fused.iter().zip(tables).zip(evidence) {
             let dataset = self.index.dataset(table)?;
@@ -113,13 +113,13 @@ impl Retriever for RuleRetriever<'_> {
 
     fn retrieve(
         &self,
-        sought: &SearchGoal,
+        goal: &SearchGoal,
         plan: &QueryPlan,
         before: Option<&CandidateSet>,
         allowance: &Allowance<'_>,
     ) -> Result<String, Fault> {
         let mut lists: Vec<ChannelList> = before.map(|set| set.channels.clone()).unwrap_or_default();
-        let own = key_of(&sought.words);
+        let own = key_of(&goal.words);
         let (mut searched, mut first_error) = (0, None);
         'plan: for query in &plan.queries {
             let is_request = key_of(&query.text) == own;
@@ -156,6 +156,6 @@ impl Retriever for RuleRetriever<'_> {
         if lists.iter().all(|list| list.problem.is_some()) {
             return Err(first_error.unwrap_or_else(|| Error::Internal("nothing was searched".into())).into());
         }
-        Ok(self.fused(sought, lists)?.to_json())
+        Ok(self.fused(goal, lists)?.to_json())
     }
 }

@@ -19,13 +19,13 @@ use lakeward_core::error::Result;
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
 
-/// Pursues `sought` with the agents of `settings`, by rules where there is no `model`.
+/// Pursues `goal` with the agents of `settings`, by rules where there is no `model`.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where no channel can be searched at all. Everything else degrades a step and is told in the answer.
 pub fn pursue(
     tools: &Tools<'_>,
-    sought: &SearchGoal,
+    goal: &SearchGoal,
     settings: &Settings,
     model: Option<&LanguageModel<'_>>,
 ) -> Result<SearchRun> {
@@ -33,24 +33,24 @@ pub fn pursue(
         Some(model) => Agents::with_model(tools, settings, model, (Share::Schema, 1.0)),
         None => Agents::by_rules(tools, settings),
     };
-    run_with(tools, sought, settings, (&agents, None))
+    run_with(tools, goal, settings, (&agents, None))
 }
 
-/// Pursues `sought` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is given: if it is enough,
+/// Pursues `goal` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is given: if it is enough,
 /// nobody plans.
 ///
 /// # Errors
 /// As [`pursue`].
 pub fn run_with(
     tools: &Tools<'_>,
-    sought: &SearchGoal,
+    goal: &SearchGoal,
     settings: &Settings,
     (agents, plain): (&Agents<'_>, Option<IterationTrace>),
 ) -> Result<SearchRun> {
     let started = Instant::now();
     let rules = Agents::by_rules(tools, settings);
-    let sought = sought.bounded();
-    let mut run = Run::new(tools, &sought, settings, agents, &rules);
+    let goal = goal.bounded();
+    let mut run = Run::new(tools, &goal, settings, agents, &rules);
     let enough = plain.as_ref().is_some_and(|plain| plain.report.sufficient);
     run.tool_calls = plain.as_ref().map_or(0, |plain| plain.candidates.channels.len());
     run.plain = plain.is_some();
@@ -73,7 +73,7 @@ const AFTER_SEARCHES: usize = 1_000;
 
 struct Run<'a, 'b> {
     tools: &'a Tools<'b>,
-    sought: &'a SearchGoal,
+    goal: &'a SearchGoal,
     settings: &'a Settings,
     agents: &'a Agents<'b>,
     rules: &'a Agents<'b>,
@@ -93,7 +93,7 @@ struct Run<'a, 'b> {
 impl<'a, 'b> Run<'a, 'b> {
     fn new(
         tools: &'a Tools<'b>,
-        sought: &'a SearchGoal,
+        goal: &'a SearchGoal,
         settings: &'a Settings,
         agents: &'a Agents<'b>,
         rules: &'a Agents<'b>,
@@ -106,7 +106,7 @@ impl<'a, 'b> Run<'a, 'b> {
         };
         Self {
             tools,
-            sought,
+            goal,
             settings,
             agents,
             rules,
@@ -192,7 +192,7 @@ impl<'a, 'b> Run<'a, 'b> {
             Some(plan) => plan,
             // Without any plan the request is searched as it is.
             None if is_first && !self.plain => {
-                QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() }
+                QueryPlan { queries: Vec::new(), must_have: self.goal.must_have.clone() }
             }
             None => return None,
         };
@@ -201,9 +201,9 @@ impl<'a, 'b> Run<'a, 'b> {
         plan.queries.retain(|query| !searched.contains(&key_of(&query.text)));
         if is_first {
             // Whatever is planned, the request itself is searched, first of all.
-            let own = key_of(&self.sought.words);
+            let own = key_of(&self.goal.words);
             plan.queries.retain(|query| key_of(&query.text) != own);
-            plan.queries.insert(0, PlannedQuery::new(&self.sought.words, "the request as it is"));
+            plan.queries.insert(0, PlannedQuery::new(&self.goal.words, "the request as it is"));
             plan.queries.truncate(MOST_QUERIES);
         }
         (!plan.queries.is_empty()).then_some(plan)
@@ -216,7 +216,7 @@ impl<'a, 'b> Run<'a, 'b> {
             candidates: &last.candidates,
             report: &last.report,
         });
-        match planner.plan(self.sought, earlier.as_ref())? {
+        match planner.plan(self.goal, earlier.as_ref())? {
             Some(text) => Ok(Some(QueryPlan::accept(&text)?)),
             None => Ok(None),
         }
@@ -243,7 +243,7 @@ impl<'a, 'b> Run<'a, 'b> {
         };
         let lists_before = before.map_or(0, |set| set.channels.len());
         let asked = |retriever: &dyn Retriever| -> Result<CandidateSet, Problem> {
-            let text = retriever.retrieve(self.sought, plan, before, &allowance)?;
+            let text = retriever.retrieve(self.goal, plan, before, &allowance)?;
             let set = CandidateSet::accept(&text, &is_table)?;
             let kept = before.is_none_or(|before| set.channels.starts_with(&before.channels));
             if !kept {
@@ -277,7 +277,7 @@ impl<'a, 'b> Run<'a, 'b> {
             return report;
         }
         let asked = |evaluator: &dyn Evaluator| -> Result<EvaluationReport, Problem> {
-            Ok(EvaluationReport::accept(&evaluator.evaluate(self.sought, plan, candidates)?)?)
+            Ok(EvaluationReport::accept(&evaluator.evaluate(self.goal, plan, candidates)?)?)
         };
         match asked(&*acting.evaluator) {
             Ok(report) => {
@@ -328,7 +328,7 @@ impl<'a, 'b> Run<'a, 'b> {
             return ranking;
         }
         let asked = |reranker: &dyn Reranker| -> Result<FinalRanking, Problem> {
-            Ok(FinalRanking::accept(&reranker.rerank(self.sought, &candidates)?, &candidates)?)
+            Ok(FinalRanking::accept(&reranker.rerank(self.goal, &candidates)?, &candidates)?)
         };
         let Some(reranker) = &acting.reranker else { return FinalRanking::as_fused(&candidates) };
         match asked(&**reranker) {
@@ -373,7 +373,7 @@ impl<'a, 'b> Run<'a, 'b> {
             tool_calls: self.tool_calls,
             trace: RunTrace {
                 version: VERSION,
-                sought: self.sought.clone(),
+                sought: self.goal.clone(),
                 settings: self.settings.clone(),
                 agents: self.versions,
                 lake: self.lake,
@@ -420,9 +420,9 @@ impl<'a, 'b> Run<'a, 'b> {
         }
         let json = |value: serde_json::Result<String>| value.unwrap_or_default();
         let (plans, lake) = (json(serde_json::to_string(&self.plans)), json(serde_json::to_string(&self.lake)));
-        let (sought, settings) = (json(serde_json::to_string(self.sought)), json(serde_json::to_string(self.settings)));
+        let (goal, settings) = (json(serde_json::to_string(self.goal)), json(serde_json::to_string(self.settings)));
         let version = format!("{artifact}@{VERSION}");
-        let mut parts = vec![version.as_str(), &plans, &lake, &sought, &settings];
+        let mut parts = vec![version.as_str(), &plans, &lake, &goal, &settings];
         parts.extend_from_slice(depends_on);
         RunCache::key(&parts)
     }

@@ -81,7 +81,7 @@ impl<'a> SingleAgent<'a> {
     /// Asks for one step: the ids of `listed` name the candidates that `cards` tells of.
     fn step<T>(
         &self,
-        sought: &SearchGoal,
+        goal: &SearchGoal,
         searched: &[String],
         (ids, cards): (&[&str], Value),
         accept: impl Fn(Step) -> Result<T, Refusal>,
@@ -90,9 +90,9 @@ impl<'a> SingleAgent<'a> {
         let values = [
             ("most_queries", json!(MOST_WRITTEN)),
             ("rounds_left", json!(self.state.borrow().rounds_left)),
-            ("memory", sought.memory.clone()),
+            ("memory", goal.memory.clone()),
             ("previous", previous),
-            ("request", json!(clean(&sought.request, REQUEST))),
+            ("request", json!(clean(&goal.request, REQUEST))),
             ("candidates", cards),
         ];
         let shape = AnswerShape { name: "step", schema: step_schema(ids), max_tokens: ANSWER_TOKENS };
@@ -102,26 +102,26 @@ impl<'a> SingleAgent<'a> {
     /// The step that looks at what `plan` and those before it found: the verdict, and what is kept of it for the next plan and the order.
     fn look(
         &self,
-        sought: &SearchGoal,
+        goal: &SearchGoal,
         plan: &QueryPlan,
         candidates: &CandidateSet,
         searched: &[String],
     ) -> Result<EvaluationReport, Fault> {
-        let measured = self.rules.report(sought, plan, candidates)?;
-        let ranked = self.order.ranked(sought, candidates)?;
+        let measured = self.rules.report(goal, plan, candidates)?;
+        let ranked = self.order.ranked(goal, candidates)?;
         let first = &ranked[..ranked.len().min(SHOWN)];
-        let listed = Listed::of(&sought.request, first.len());
+        let listed = Listed::of(&goal.request, first.len());
         let cards: Vec<Card> =
             first.iter().map(|ranked| self.order.card(ranked, self.share)).collect::<Result<_, _>>()?;
         let told: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (id, &cards[place])).collect();
         let ids: Vec<&str> = told.iter().map(|(id, _)| *id).collect();
         let told = (ids.as_slice(), card::told(&told, CARD_BYTES));
-        let (report, queries, order) = self.step(sought, searched, told, |step| {
+        let (report, queries, order) = self.step(goal, searched, told, |step| {
             let Step { sufficient, missing, reason, queries, ranking } = step;
             let order = listed.read(&ranking)?;
-            let report = sound_report(sought, plan, (sufficient, missing, reason), &measured.signals)?;
+            let report = sound_report(goal, plan, (sufficient, missing, reason), &measured.signals)?;
             let next = QueryPlan { queries, must_have: Vec::new() };
-            let next = if sufficient || next.queries.is_empty() { next } else { sound_plan(sought, next)? };
+            let next = if sufficient || next.queries.is_empty() { next } else { sound_plan(goal, next)? };
             Ok((report, next.queries, order))
         })?;
         let mut state = self.state.borrow_mut();
@@ -136,19 +136,19 @@ impl Planner for Rc<SingleAgent<'_>> {
         SingleAgent::version(self)
     }
 
-    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, goal: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let looked = self.state.borrow().ordered.is_some();
         match earlier {
             None => {
-                let must_have = || sought.must_have.clone();
-                let plan = self.step(sought, &[], (&[], json!([])), |step| {
-                    sound_plan(sought, QueryPlan { queries: step.queries, must_have: must_have() })
+                let must_have = || goal.must_have.clone();
+                let plan = self.step(goal, &[], (&[], json!([])), |step| {
+                    sound_plan(goal, QueryPlan { queries: step.queries, must_have: must_have() })
                 })?;
                 self.state.borrow_mut().queries = plan.queries;
             }
             // A plain search came first, which it has not seen.
             Some(Earlier { plans: [.., plan], candidates, .. }) if !looked => {
-                self.look(sought, plan, candidates, std::slice::from_ref(&sought.words))?;
+                self.look(goal, plan, candidates, std::slice::from_ref(&goal.words))?;
             }
             Some(_) => {}
         }
@@ -156,7 +156,7 @@ impl Planner for Rc<SingleAgent<'_>> {
         let queries = std::mem::take(&mut state.queries);
         state.rounds_left = state.rounds_left.saturating_sub(1);
         state.searched.extend(queries.iter().map(|query| query.text.clone()));
-        let plan = QueryPlan { queries, must_have: sought.must_have.clone() };
+        let plan = QueryPlan { queries, must_have: goal.must_have.clone() };
         Ok((!plan.queries.is_empty()).then(|| plan.to_json()))
     }
 }
@@ -166,9 +166,9 @@ impl Evaluator for Rc<SingleAgent<'_>> {
         SingleAgent::version(self)
     }
 
-    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+    fn evaluate(&self, goal: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
         let searched = self.state.borrow().searched.clone();
-        Ok(self.look(sought, plan, candidates, &searched)?.to_json())
+        Ok(self.look(goal, plan, candidates, &searched)?.to_json())
     }
 }
 
@@ -178,10 +178,10 @@ impl Reranker for Rc<SingleAgent<'_>> {
     }
 
     /// In the order of its last step, where that was about these candidates; else as the rules rank them.
-    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
+    fn rerank(&self, goal: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
         match &self.state.borrow().ordered {
             Some((of, ranked, order)) if of == candidates => Ok(self.order.fused(ranked, order, self.weight).to_json()),
-            _ => Reranker::rerank(&self.order, sought, candidates),
+            _ => Reranker::rerank(&self.order, goal, candidates),
         }
     }
 }

@@ -126,12 +126,12 @@ fn a_plain_search_that_is_enough_is_the_whole_run() {
     let clock = LiveClock::start(60.0);
     let run = |likely: f64, must_have: &[&str]| {
         let must_have = must_have.iter().map(ToString::to_string).collect();
-        let sought = SearchGoal { likely: Some(likely), must_have, ..SearchGoal::words(REQUEST) };
-        let first = plain_search(index(), &sought, &searched, 100).expect("a first iteration");
+        let goal = SearchGoal { likely: Some(likely), must_have, ..SearchGoal::words(REQUEST) };
+        let first = plain_search(index(), &goal, &searched, 100).expect("a first iteration");
         with_tools(&[], &clock, None, |tools| {
             let settings = Settings::default();
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
-            run_with(tools, &sought, &settings, (&agents, Some(first))).expect("a pursuit")
+            run_with(tools, &goal, &settings, (&agents, Some(first))).expect("a pursuit")
         })
     };
     let enough = run(0.9, &["model"]);
@@ -156,9 +156,9 @@ fn any_text_is_a_request() {
         assert!(pursuit.degraded.is_empty(), "{:?}", pursuit.degraded);
         assert!(pursuit.tool_calls <= 36 && pursuit.iterations <= 3);
     }
-    let sought = SearchGoal { must_have: vec!["y".repeat(1_000); 100], ..SearchGoal::words("rent") };
+    let goal = SearchGoal { must_have: vec!["y".repeat(1_000); 100], ..SearchGoal::words("rent") };
     let clock = LiveClock::start(60.0);
-    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &Settings::default(), None));
+    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &Settings::default(), None));
     assert!(pursuit.expect("a pursuit").degraded.is_empty());
 }
 
@@ -204,8 +204,8 @@ fn a_channel_that_fails_leaves_the_others() {
     let broken = Odd { name: "broken", answer: |_| Err(Error::Internal("no connection".into())) };
     let clock = LiveClock::start(60.0);
     let settings = Settings::default();
-    let sought = SearchGoal::words(REQUEST);
-    let pursuit = with_tools(&[&words, &broken], &clock, None, |tools| pursue(tools, &sought, &settings, None));
+    let goal = SearchGoal::words(REQUEST);
+    let pursuit = with_tools(&[&words, &broken], &clock, None, |tools| pursue(tools, &goal, &settings, None));
     let pursuit = pursuit.expect("a pursuit");
     assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
     assert!(
@@ -215,7 +215,7 @@ fn a_channel_that_fails_leaves_the_others() {
             .any(|part| part.component == "channel broken" && part.problem.contains("no connection"))
     );
     assert!(pursuit.degraded.iter().all(|part| part.component.starts_with("channel")));
-    let alone = with_tools(&[&broken], &clock, None, |tools| pursue(tools, &sought, &settings, None));
+    let alone = with_tools(&[&broken], &clock, None, |tools| pursue(tools, &goal, &settings, None));
     assert!(alone.unwrap_err().to_string().contains("no connection"));
 }
 
@@ -252,11 +252,11 @@ fn time_ends_a_run_and_what_was_found_is_returned() {
     let words = WordsChannel(index());
     let channels: [&dyn Channel; 2] = [&words, &slow];
     let settings = Settings { seconds: 0.05, ..Settings::default() };
-    let sought = SearchGoal::words("unemploymnt of counties, and rent with their income");
+    let goal = SearchGoal::words("unemploymnt of counties, and rent with their income");
     let clock = LiveClock::start(settings.seconds);
     let started = Instant::now();
     let pursuit =
-        with_tools(&channels, &clock, None, |tools| pursue(tools, &sought, &settings, None)).expect("a pursuit");
+        with_tools(&channels, &clock, None, |tools| pursue(tools, &goal, &settings, None)).expect("a pursuit");
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!((pursuit.stopped, pursuit.partial), (Stopped::Seconds, true));
     assert!(!pursuit.ranking.is_empty() && pursuit.trace.over_at.is_some());
@@ -264,8 +264,7 @@ fn time_ends_a_run_and_what_was_found_is_returned() {
     let fast = Odd { name: "slow", answer: |_| Ok(vec![("us/states".into(), 1.0)]) };
     let channels: [&dyn Channel; 2] = [&words, &fast];
     let clock = RecordedClock::new(pursuit.trace.over_at);
-    let again =
-        with_tools(&channels, &clock, None, |tools| pursue(tools, &sought, &settings, None)).expect("a pursuit");
+    let again = with_tools(&channels, &clock, None, |tools| pursue(tools, &goal, &settings, None)).expect("a pursuit");
     assert_eq!(again.trace.without_timings(), pursuit.trace.without_timings());
 }
 

@@ -49,8 +49,8 @@ fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) ->
     let model = LanguageModel::new(&chat, Prompts::shipped(), limits, None);
     let clock = LiveClock::start(60.0);
     let settings = Settings { style, ..Settings::default() };
-    let sought = SearchGoal::words(REQUEST);
-    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
+    let goal = SearchGoal::words(REQUEST);
+    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &settings, Some(&model)));
     let asked = chat.asked.lock().expect("a lock").clone();
     (pursuit.expect("a pursuit"), asked)
 }
@@ -83,7 +83,7 @@ fn a_model_plans_and_judges() {
 fn the_single_agent_looks_first_at_what_a_plain_search_found() {
     let searched =
         SearchedText::of(index(), StaticModel::builtin(), REQUEST, 100, RankingWeights::shipped()).expect("a search");
-    let sought = SearchGoal { likely: Some(0.1), ..SearchGoal::words(REQUEST) };
+    let goal = SearchGoal { likely: Some(0.1), ..SearchGoal::words(REQUEST) };
     let more = r#"{"sufficient": false, "missing": [], "reason": "no tails", "queries": [{"text": "tail numbers", "aim": ""}], "ranking": []}"#;
     let done = r#"{"sufficient": true, "missing": [], "reason": "they are there", "queries": [], "ranking": []}"#;
     let folder = tempfile::tempdir().expect("a folder");
@@ -94,10 +94,10 @@ fn the_single_agent_looks_first_at_what_a_plain_search_found() {
         let model = LanguageModel::new(&script, Prompts::shipped(), LIMITS, None);
         let settings = Settings { style: Style::SingleAgent, ..Settings::default() };
         let clock = LiveClock::start(60.0);
-        let plain = plain_search(index(), &sought, &searched, 100).expect("an iteration");
+        let plain = plain_search(index(), &goal, &searched, 100).expect("an iteration");
         let found = with_tools(&[], &clock, Some(&cache), |tools| {
             let agents = Agents::with_model(tools, &settings, &model, (Default::default(), 1.0));
-            run_with(tools, &sought, &settings, (&agents, Some(plain))).expect("a pursuit")
+            run_with(tools, &goal, &settings, (&agents, Some(plain))).expect("a pursuit")
         });
         (found, model.calls().len())
     };
@@ -149,8 +149,8 @@ fn a_model_sees_candidates_and_ranks_them_in_both_styles() {
         let model = LanguageModel::new(&Backwards, Prompts::shipped(), LIMITS, None);
         let clock = LiveClock::start(60.0);
         let settings = Settings { style, ..Settings::default() };
-        let sought = SearchGoal::words(REQUEST);
-        let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
+        let goal = SearchGoal::words(REQUEST);
+        let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &settings, Some(&model)));
         let pursuit = pursuit.expect("a pursuit");
         assert_eq!((pursuit.stopped, model.calls().len()), (Stopped::Enough, calls), "{:?}", pursuit.degraded);
         assert_eq!(pursuit.queries[1].text, "aircraft registry");
