@@ -123,12 +123,12 @@ async fn work(list: &str, shard: u32) -> Result<String> {
     // A task that is cancelled ends its process.
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = command.output().await.map_err(|error| failed(&format!("`{program}` cannot be run: {error}")))?;
-    let told = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_string();
     match output.status.code() {
         Some(0) => String::from_utf8(output.stdout).map_err(|error| failed(&error.to_string())),
         // Usage: a list of another version, a shard that is not there. It would be the same elsewhere.
-        Some(2) => Err(DataFusionError::Execution(format!("shard {shard}: {told}"))),
-        _ => Err(failed(&format!("shard {shard} ended with {}: {told}", output.status))),
+        Some(2) => Err(DataFusionError::Execution(format!("shard {shard}: {stderr}"))),
+        _ => Err(failed(&format!("shard {shard} ended with {}: {stderr}", output.status))),
     }
 }
 

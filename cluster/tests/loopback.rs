@@ -96,9 +96,9 @@ impl Cluster {
 
     /// The index is whole and as one process builds it.
     fn check(&self, done: &Output) {
-        let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        let output = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
         // One file is broken.
-        assert_eq!(done.status.code(), Some(4), "{told}");
+        assert_eq!(done.status.code(), Some(4), "{output}");
         let folder = self.folder.path();
         let mut one = Command::new(program());
         one.arg("index").arg(folder.join("lake")).args(["--fast", "--quiet", "--index"]).arg(folder.join("one"));
@@ -169,8 +169,8 @@ fn faults_that_pass_are_tried_again() {
 fn what_cannot_pass_is_named_by_the_commit() {
     let cluster = Cluster::start(&format!("{NOTE}\nif [ $5 = 5 ]; then echo no >&2; exit 2; fi"));
     let done = cluster.index(&[]).wait_with_output().expect("an end");
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.code() == Some(2) && told.contains("missing or damaged"), "{told}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.code() == Some(2) && stderr.contains("missing or damaged"), "{stderr}");
     assert!(!cluster.folder.path().join("index/manifest.json").exists());
 }
 
@@ -198,10 +198,10 @@ fn a_job_that_the_engine_gives_up_is_taken_up_by_the_next() {
         let settings = chaos(fault);
         let job = cluster.index(&settings.iter().map(String::as_str).collect::<Vec<_>>());
         let done = job.wait_with_output().expect("an end");
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert!(told.contains("the job ended early"), "{fault}: {told}");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert!(stderr.contains("the job ended early"), "{fault}: {stderr}");
         // Its shards may be there all the same.
-        assert!(done.status.code() == Some(4) || told.contains("missing or damaged"), "{fault}: {told}");
+        assert!(done.status.code() == Some(4) || stderr.contains("missing or damaged"), "{fault}: {stderr}");
     }
     cluster.check(&cluster.index(&[]).wait_with_output().expect("an end"));
 }

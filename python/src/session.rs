@@ -150,8 +150,8 @@ impl Session {
             while let Some(batch) = rows.next_batch()? {
                 batches.push(batch);
             }
-            let told = preview.warnings.into_iter().map(|warning| warning.text);
-            Ok((Batches::new(schema, batches), told.chain(outcome.notes.iter().map(ToString::to_string)).collect()))
+            let warnings = preview.warnings.into_iter().map(|warning| warning.text);
+            Ok((Batches::new(schema, batches), warnings.chain(outcome.notes.iter().map(ToString::to_string)).collect()))
         })
     }
 

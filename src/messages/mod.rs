@@ -176,7 +176,7 @@ pub fn note<'a>(answer: &Recommendation, note: &'a str) -> Cow<'a, str> {
         return said(note);
     };
     let (about, cited) = (name(&fact.about), fact.cited());
-    let statement = if fact.value.is_some() { fact.told() } else { said(&fact.told()).into_owned() };
+    let statement = if fact.value.is_some() { fact.statement() } else { said(&fact.statement()).into_owned() };
     let (title, cited) = (shown(&fact.title, LINE), shown(&cited, LINE));
     Cow::Owned(match &fact.field {
         Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &statement, field]),

@@ -283,8 +283,8 @@ fn what_was_proposed_is_carried_out_in_words() {
     assert_eq!(rows, [5, 5, 2], "{}", run.stdout);
     let wanted = documents.iter().filter(|document| document["carry_out"] == true).count();
     assert_eq!(wanted, 3);
-    let told = documents.iter().filter_map(|document| document["notes"][0].as_str());
-    assert!(told.clone().any(|note| note.starts_with("nothing is left to be carried out")), "{}", run.stdout);
+    let notes = documents.iter().filter_map(|document| document["notes"][0].as_str());
+    assert!(notes.clone().any(|note| note.starts_with("nothing is left to be carried out")), "{}", run.stdout);
     let sql = steps[2]["sql"].as_str().unwrap_or_default();
     assert!(sql.contains("LIMIT 2") && sql.contains("countries2007"), "{sql}");
 }

@@ -148,21 +148,24 @@ fn answered(shards: &[Lakeward], question: &SharedQuestion) -> (Value, usize) {
     let shards: Vec<&Lakeward> = shards.iter().filter(|shard| !shard.index().segments().is_empty()).collect();
     let mut of_all = AllFigures::new();
     for round in 1.. {
-        let (mut told, mut answers): (Vec<_>, Vec<Value>) = (Vec::new(), Vec::new());
+        let (mut reported, mut answers): (Vec<_>, Vec<Value>) = (Vec::new(), Vec::new());
         for (number, shard) in shards.iter().enumerate() {
             match shard.shard_round(question, of_all.clone(), number == 0).expect("a round") {
-                ShardRound::Figures(labels) => told.push(labels),
+                ShardRound::Figures(labels) => reported.push(labels),
                 ShardRound::Answer(answer) => answers.push(answer),
                 other => panic!("{other:?}"),
             }
         }
-        if told.is_empty() {
+        if reported.is_empty() {
             assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{question:?}: {answers:#?}");
             return (answers.swap_remove(0)["answers"].take(), round);
         }
-        assert!(answers.is_empty() && told.windows(2).all(|pair| pair[0].keys().eq(pair[1].keys())), "{question:?}");
-        for label in told[0].keys().cloned().collect::<Vec<_>>() {
-            let figures = told.iter_mut().map(|told| told.remove(&label).expect("a label")).collect();
+        assert!(
+            answers.is_empty() && reported.windows(2).all(|pair| pair[0].keys().eq(pair[1].keys())),
+            "{question:?}"
+        );
+        for label in reported[0].keys().cloned().collect::<Vec<_>>() {
+            let figures = reported.iter_mut().map(|own| own.remove(&label).expect("a label")).collect();
             assert!(of_all.insert(label, figures).is_none());
         }
     }
@@ -301,9 +304,9 @@ fn what_other_shards_tell_is_not_trusted() {
     let table = index.id(some).expect("an id").to_string();
     for question in [search("rain by station and day"), join(&table), union(&table)] {
         let mut of_all = AllFigures::new();
-        while let ShardRound::Figures(told) = shard.shard_round(&question, of_all.clone(), true).expect("a round") {
-            assert!(!told.is_empty());
-            for (label, own) in &told {
+        while let ShardRound::Figures(reported) = shard.shard_round(&question, of_all.clone(), true).expect("a round") {
+            assert!(!reported.is_empty());
+            for (label, own) in &reported {
                 let hostile = [
                     "null",
                     "{}",
@@ -315,7 +318,7 @@ fn what_other_shards_tell_is_not_trusted() {
                 ];
                 for hostile in hostile {
                     let of_all =
-                        told.iter().map(|(label, own)| (label.clone(), vec![own.clone()])).chain(of_all.clone());
+                        reported.iter().map(|(label, own)| (label.clone(), vec![own.clone()])).chain(of_all.clone());
                     let mut of_all: AllFigures = of_all.collect();
                     of_all.insert(label.clone(), vec![own.clone(), hostile.to_string()]);
                     // Any outcome but a panic, or that another is blamed.
@@ -324,7 +327,7 @@ fn what_other_shards_tell_is_not_trusted() {
                     }
                 }
             }
-            of_all.extend(told.into_iter().map(|(label, own)| (label, vec![own])));
+            of_all.extend(reported.into_iter().map(|(label, own)| (label, vec![own])));
         }
     }
 }
@@ -472,10 +475,10 @@ fn a_shard_that_goes_down_is_told_and_the_others_answer() {
         .collect();
     let both: Vec<(Value, Value)> =
         kept.iter().map(|question| (parted.expected(question), answered(&rest, question).0)).collect();
-    let mut told = [0, 0];
+    let mut counts = [0, 0];
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| {
-            let mut told = [0, 0];
+            let mut counts = [0, 0];
             for _ in 0..3 {
                 for (question, (of_three, of_two)) in kept.iter().zip(&both) {
                     let answer = front.ask(question);
@@ -483,22 +486,22 @@ fn a_shard_that_goes_down_is_told_and_the_others_answer() {
                     let expected = if without.is_empty() { of_three } else { of_two };
                     assert!(is_same(&answer["answers"], expected), "{question:?}: {answer:#}");
                     assert!(without.keys().all(|shard| *shard == down as u64), "{without:?}");
-                    told[without.len()] += 1;
+                    counts[without.len()] += 1;
                 }
             }
-            told
+            counts
         });
         std::thread::sleep(Duration::from_millis(60));
         shards[down].process.kill().expect("killed");
-        told = asking.join().expect("answers");
+        counts = asking.join().expect("answers");
     });
-    assert!(told[1] > 0, "{told:?}");
+    assert!(counts[1] > 0, "{counts:?}");
     let answer = front.ask(kept[0]);
     assert_eq!(answer["shards"]["answered"], "2 of 3 shards answered");
     let lost = parted.tables(1).into_iter().find(|table| !held.contains(table)).expect("a table of the shard");
     let (status, refused) = front.get(&path_of(&join(&lost)));
-    let told = refused["error"].as_str().unwrap_or_default();
-    assert!(status == 404 && told.contains("2 of 3 shards answered"), "{refused}");
+    let error = refused["error"].as_str().unwrap_or_default();
+    assert!(status == 404 && error.contains("2 of 3 shards answered"), "{refused}");
 
     // Back again, at the same address.
     drop(shards.remove(down));

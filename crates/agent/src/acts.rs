@@ -305,8 +305,8 @@ fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationK
         Act::Refine | Act::New | Act::Correct => operation.confidence >= SURE && !wants_others(text),
         Act::Compare => {
             // Tables side by side are compared or joined.
-            let is_told_apart = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
-            is_told_apart && !is_question(text) && operation.confidence >= SURE
+            let is_unambiguous = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
+            is_unambiguous && !is_question(text) && operation.confidence >= SURE
         }
         _ => false,
     };

@@ -221,19 +221,19 @@ mod tests {
 
     #[test]
     fn alternatives_are_one_demand() {
-        let told = |demands: &[(&str, usize)], text: &str| {
+        let merged = |demands: &[(&str, usize)], text: &str| {
             let mut demands: Vec<Demand> =
                 demands.iter().map(|(said, turn)| demand(Role::Place, said, *turn)).collect();
             joined(&mut demands, text, 2);
             demands.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(&[("Kenya", 2), ("Iceland", 2)], "in Kenya or in Iceland"), ["Kenya or in Iceland"]);
-        assert_eq!(told(&[("Iceland", 2), ("Kenya", 2)], "in Kenya or Iceland"), ["Kenya or Iceland"]);
-        assert_eq!(told(&[("Kenya", 2), ("Iceland", 2)], "in Kenya and Iceland"), ["Kenya", "Iceland"]);
-        assert_eq!(told(&[("Kenya", 1), ("Iceland", 2)], "or Iceland"), ["Kenya or Iceland"]);
-        assert_eq!(told(&[("Kenya", 1), ("Iceland", 2)], "Iceland"), ["Kenya", "Iceland"]);
-        assert_eq!(told(&[("Kenya", 2)], "any place but Kenya"), ["not Kenya"]);
-        assert_eq!(told(&[("Kenya", 2)], "but Kenya"), ["Kenya"]);
+        assert_eq!(merged(&[("Kenya", 2), ("Iceland", 2)], "in Kenya or in Iceland"), ["Kenya or in Iceland"]);
+        assert_eq!(merged(&[("Iceland", 2), ("Kenya", 2)], "in Kenya or Iceland"), ["Kenya or Iceland"]);
+        assert_eq!(merged(&[("Kenya", 2), ("Iceland", 2)], "in Kenya and Iceland"), ["Kenya", "Iceland"]);
+        assert_eq!(merged(&[("Kenya", 1), ("Iceland", 2)], "or Iceland"), ["Kenya or Iceland"]);
+        assert_eq!(merged(&[("Kenya", 1), ("Iceland", 2)], "Iceland"), ["Kenya", "Iceland"]);
+        assert_eq!(merged(&[("Kenya", 2)], "any place but Kenya"), ["not Kenya"]);
+        assert_eq!(merged(&[("Kenya", 2)], "but Kenya"), ["Kenya"]);
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_respect_is_taken_back_by_its_name() {
-        let told = |gone: &[(Role, &str)], text: &str| {
+        let taken_back = |gone: &[(Role, &str)], text: &str| {
             let all =
                 [(Role::Format, "CSV"), (Role::Published, "2020"), (Role::Period, "1990"), (Role::Place, "Kenya")];
             let of = |(role, said): &(Role, &str)| demand(role.clone(), said, 1);
@@ -284,10 +284,13 @@ mod tests {
             taken_back_by_name(&mut after, text);
             after.gone.iter().map(|demand| demand.role.name().to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(told(&[], "the format does not matter"), ["format"]);
-        assert_eq!(told(&[], "forget the year of publication"), ["published"]);
-        assert_eq!(told(&[], "never mind"), [""; 0]);
-        assert_eq!(told(&[(Role::Format, "CSV")], "the place is not important"), ["place"]);
-        assert_eq!(told(&[(Role::Format, "CSV")], "no CSV, the place does not matter either"), ["format", "place"]);
+        assert_eq!(taken_back(&[], "the format does not matter"), ["format"]);
+        assert_eq!(taken_back(&[], "forget the year of publication"), ["published"]);
+        assert_eq!(taken_back(&[], "never mind"), [""; 0]);
+        assert_eq!(taken_back(&[(Role::Format, "CSV")], "the place is not important"), ["place"]);
+        assert_eq!(
+            taken_back(&[(Role::Format, "CSV")], "no CSV, the place does not matter either"),
+            ["format", "place"]
+        );
     }
 }

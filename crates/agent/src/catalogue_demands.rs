@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Agent;
 use super::alternatives::{either, joined, parted, taken_back_by_name};
-use super::publication::{says_publication, told_apart};
+use super::publication::{says_publication, separate_publication};
 use super::reading::Reading;
 use super::subjects::hold_to_named;
 use crate::recommend::{IntentionFit, Match};
@@ -91,10 +91,10 @@ impl Agent<'_> {
             taken_back_by_name(&mut after, text);
         }
         let replaces = reading.has(Act::Correct) || reading.has(Act::Retract);
-        told_apart(&mut after, text, turn, replaces);
+        separate_publication(&mut after, text, turn, replaces);
         joined(&mut after.demands, text, turn);
         if let Some(vocabulary) = vocabulary {
-            told_who(&mut after.demands, text, turn, vocabulary);
+            resolve_source_role(&mut after.demands, text, turn, vocabulary);
         }
         self.ground(&mut after.demands, session)?;
         let names_none = |act: &Act| {
@@ -173,11 +173,11 @@ impl Agent<'_> {
         let is_unknown = |demand: &&Demand| {
             demand.turn == turn && demand.hard && demand.value == Demanded::Said && vocabulary.has(&demand.role)
         };
-        let told = |demand: &Demand| match self.words.demand(self.index, demand.role.name(), &demand.said, turn) {
+        let reason_of = |demand: &Demand| match self.words.demand(self.index, demand.role.name(), &demand.said, turn) {
             Err(Error::Usage(reason)) => Ok(Some(reason)),
             other => other.map(|_| None),
         };
-        demands.iter().filter(is_unknown).filter_map(|demand| told(demand).transpose()).collect()
+        demands.iter().filter(is_unknown).filter_map(|demand| reason_of(demand).transpose()).collect()
     }
 
     /// The demands of this turn in the values that the catalogue has, and all that mean the same. One that was set by a command is as it was set.
@@ -348,7 +348,7 @@ impl RecordsFound {
 
 /// Gives what turn `turn` says of who publishes data and who made it the respect that is meant, where some publish and make: a publisher only
 /// where `text` speaks of one.
-fn told_who(demands: &mut [Demand], text: &str, turn: usize, vocabulary: &Vocabulary) {
+fn resolve_source_role(demands: &mut [Demand], text: &str, turn: usize, vocabulary: &Vocabulary) {
     const PUBLISHERS: [&str; 4] = ["publisher", "publishers", "source", "sources"];
     if says_publication(text) || lower_words(text).any(|word| PUBLISHERS.contains(&word.as_str())) {
         return;

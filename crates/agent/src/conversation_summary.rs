@@ -114,7 +114,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
     struct Summed {
         summary: String,
     }
-    let told: Vec<Value> = turns
+    let items: Vec<Value> = turns
         .iter()
         .map(|turn| {
             json!({
@@ -126,7 +126,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
         })
         .collect();
     let values = [
-        ("turns", Value::Array(told)),
+        ("turns", Value::Array(items)),
         ("wanted", wanted(&session.demands, SAID)),
         ("most_words", json!(SUMMARY_WORDS)),
     ];
@@ -186,18 +186,18 @@ mod tests {
     fn what_is_in_force_is_told_in_any_budget() {
         let session = long_session();
         for budget in [32_000, 8_000, 2_000, 1_000] {
-            let told = memory(&session, budget, None);
-            assert!(tokens(&told) <= budget, "{} tokens of {budget}", tokens(&told));
+            let memory = memory(&session, budget, None);
+            assert!(tokens(&memory) <= budget, "{} tokens of {budget}", tokens(&memory));
             let turns: Vec<u64> =
-                told["wanted"].as_array().unwrap().iter().map(|demand| demand["turn"].as_u64().unwrap()).collect();
+                memory["wanted"].as_array().unwrap().iter().map(|demand| demand["turn"].as_u64().unwrap()).collect();
             assert_eq!(turns, (1..=20).collect::<Vec<u64>>(), "{budget}");
         }
     }
 
     #[test]
     fn no_text_of_the_catalogue_is_told() {
-        let told = memory(&long_session(), 32_000, None).to_string();
-        assert!(!told.contains("value 3") && !told.contains("field 3"), "{told}");
-        assert!(told.contains("what turn 3 says"));
+        let memory = memory(&long_session(), 32_000, None).to_string();
+        assert!(!memory.contains("value 3") && !memory.contains("field 3"), "{memory}");
+        assert!(memory.contains("what turn 3 says"));
     }
 }

@@ -42,7 +42,7 @@ const WITH_KEYS: usize = 5;
 const ALIKE: usize = 3;
 /// Plans before the one at hand.
 const EARLIER_PLANS: usize = 3;
-/// Datasets shown last that it is told of.
+/// Datasets shown last that a prompt lists.
 const SHOWN: usize = 10;
 /// Wishes and unmet wishes that are taken from an answer, and characters of one.
 const MOST_WISHES: usize = 20;
@@ -113,7 +113,7 @@ impl Agent<'_> {
     pub(super) fn read_by_model(&self, model: &LanguageModel<'_>, asked: &Asked<'_>) -> Result<Option<ModelReading>> {
         let Asked { session, text, plan, at_hand, .. } = *asked;
         let tables = match plan {
-            Some(plan) => self.told_tables(session, text, plan, at_hand)?,
+            Some(plan) => self.prompt_tables(session, text, plan, at_hand)?,
             None => Value::Array(Vec::new()),
         };
         let others = match plan {
@@ -131,9 +131,9 @@ impl Agent<'_> {
             ("roles", json!(roles)),
             ("year", json!(self.words.present_year(self.index))),
             ("tables", tables),
-            ("others", json!(others.iter().map(|(_, told)| told).collect::<Vec<_>>())),
-            ("wanted", json!(session.demands.iter().map(told_demand).collect::<Vec<_>>())),
-            ("shown", self.told_shown(&listed)?),
+            ("others", json!(others.iter().map(|(_, table)| table).collect::<Vec<_>>())),
+            ("wanted", json!(session.demands.iter().map(prompt_demand).collect::<Vec<_>>())),
+            ("shown", self.prompt_shown(&listed)?),
             ("conversation", json!(said)),
             ("earlier_plans", json!(earlier.into_iter().map(relation).collect::<Vec<_>>())),
             ("plan", plan.map_or(Value::Null, relation)),
@@ -187,19 +187,19 @@ impl Agent<'_> {
     }
 
     /// The tables that a plan reads with their columns, and the columns of its result.
-    fn told_tables(&self, session: &Session, text: &str, plan: &Plan, at_hand: Option<AtHand<'_>>) -> Result<Value> {
+    fn prompt_tables(&self, session: &Session, text: &str, plan: &Plan, at_hand: Option<AtHand<'_>>) -> Result<Value> {
         let known = self.known_columns(session, plan, at_hand)?;
         let values = self.shares_values();
-        let mut told: Vec<Value> = Vec::new();
+        let mut tables: Vec<Value> = Vec::new();
         for (input, known) in plan.inputs().into_iter().zip(&known) {
-            told.push(json!({"source": input, "columns": told_columns(known.columns(), text, COLUMNS, values)}));
+            tables.push(json!({"source": input, "columns": prompt_columns(known.columns(), text, COLUMNS, values)}));
         }
         if !plan.relation.steps.is_empty() {
             let columns = relation_columns(self.connected(session)?, &plan.relation)?;
             let columns: Vec<SchemaColumn> = columns.iter().map(|column| described(column, &known)).collect();
-            told.push(json!({"result": true, "columns": told_columns(&columns, text, COLUMNS, false)}));
+            tables.push(json!({"result": true, "columns": prompt_columns(&columns, text, COLUMNS, false)}));
         }
-        Ok(Value::Array(told))
+        Ok(Value::Array(tables))
     }
 
     /// Further tables that the request may speak of, by their ids: those that it names, that a search for it finds, that share keys with the
@@ -220,9 +220,9 @@ impl Agent<'_> {
             ids.extend(answers.aligned().iter().take(ALIKE).map(|answer| (answer.table.clone(), Vec::new())));
         }
         let values = self.shares_values();
-        let mut told: Vec<(String, Value)> = Vec::new();
+        let mut others: Vec<(String, Value)> = Vec::new();
         for (id, keys) in ids {
-            if let Some((_, known)) = told.iter_mut().find(|(known, _)| *known == id) {
+            if let Some((_, known)) = others.iter_mut().find(|(known, _)| *known == id) {
                 if !keys.is_empty() && known.get("shares").is_none() {
                     known["shares"] = json!(keys);
                 }
@@ -235,7 +235,7 @@ impl Agent<'_> {
             let mut known = json!({
                 "table": id,
                 "rows": entry.profile.rows,
-                "columns": told_columns(&self.columns_of(&id)?, text, OTHER_COLUMNS, values),
+                "columns": prompt_columns(&self.columns_of(&id)?, text, OTHER_COLUMNS, values),
             });
             let title = clean(&dataset.title(), NAME);
             if !title.is_empty() && !id.ends_with(&title) {
@@ -244,19 +244,19 @@ impl Agent<'_> {
             if !keys.is_empty() {
                 known["shares"] = json!(keys);
             }
-            told.push((id, known));
+            others.push((id, known));
         }
-        Ok(told)
+        Ok(others)
     }
 
-    /// The datasets shown last, as a model is told of them.
-    fn told_shown(&self, listed: &[String]) -> Result<Value> {
-        let mut told = Vec::new();
+    /// The datasets shown last, as a prompt lists them.
+    fn prompt_shown(&self, listed: &[String]) -> Result<Value> {
+        let mut shown = Vec::new();
         for (number, id) in (1..).zip(listed.iter().take(SHOWN)) {
             let Some(table) = self.index.get(id)? else { continue };
-            told.push(json!({"number": number, "title": clean(&self.index.dataset(table)?.title(), NAME)}));
+            shown.push(json!({"number": number, "title": clean(&self.index.dataset(table)?.title(), NAME)}));
         }
-        Ok(Value::Array(told))
+        Ok(Value::Array(shown))
     }
 
     /// What datasets can be wanted by: what every request can say, and what the catalogue has fields for.
@@ -293,7 +293,7 @@ impl Agent<'_> {
 struct Known<'k> {
     session: &'k Session,
     plan: Option<&'k Plan>,
-    /// Further tables by id, with what is told of each.
+    /// Further tables by id, as a prompt describes each.
     others: Vec<(String, Value)>,
     roles: Vec<String>,
     /// How many datasets are shown.
@@ -351,19 +351,19 @@ impl Wish {
     }
 }
 
-fn told_demand(demand: &Demand) -> Value {
-    let mut told = json!({"role": demand.role.name(), "words": clean(&demand.said, WISH), "avoid": demand.avoid});
+fn prompt_demand(demand: &Demand) -> Value {
+    let mut item = json!({"role": demand.role.name(), "words": clean(&demand.said, WISH), "avoid": demand.avoid});
     if let Demanded::Period(years) = demand.value {
         let (from, to) = years.bounds();
-        told["from"] = json!(from);
-        told["to"] = json!(to);
+        item["from"] = json!(from);
+        item["to"] = json!(to);
     }
-    told
+    item
 }
 
-/// Columns as a model is told of them, `name: type` with values or range where these may be shared; of a very wide table those that the
+/// Columns as a prompt lists them, `name: type` with values or range where these may be shared; of a very wide table those that the
 /// request may speak of.
-fn told_columns(columns: &[SchemaColumn], text: &str, most: usize, values: bool) -> Vec<String> {
+fn prompt_columns(columns: &[SchemaColumn], text: &str, most: usize, values: bool) -> Vec<String> {
     let mut places: Vec<usize> = (0..columns.len()).collect();
     if columns.len() > most {
         let said: Vec<NameParts> = lower_words(text).map(|word| NameParts::of(&word)).collect();
@@ -375,24 +375,24 @@ fn told_columns(columns: &[SchemaColumn], text: &str, most: usize, values: bool)
         places.truncate(most);
         places.sort_unstable();
     }
-    places.into_iter().map(|place| told_column(&columns[place], values)).collect()
+    places.into_iter().map(|place| prompt_column(&columns[place], values)).collect()
 }
 
-fn told_column(column: &SchemaColumn, values: bool) -> String {
-    let mut told = format!("{}: {}", clean(&column.name, NAME), column.kind.word());
+fn prompt_column(column: &SchemaColumn, values: bool) -> String {
+    let mut line = format!("{}: {}", clean(&column.name, NAME), column.kind.word());
     if !values {
-        return told;
+        return line;
     }
     if let Some((least, greatest)) = column.range.filter(|_| column.kind.is_number()) {
-        told.push_str(&format!(" {least}..{greatest}"));
+        line.push_str(&format!(" {least}..{greatest}"));
     }
     let shown = if column.complete { ALL_VALUES } else { SOME_VALUES };
     let few: Vec<String> = column.values.iter().take(shown).map(|value| clean(value, VALUE)).collect();
     if !few.is_empty() {
-        told.push_str(if column.complete { " = " } else { " such as " });
-        told.push_str(&few.join(" | "));
+        line.push_str(if column.complete { " = " } else { " such as " });
+        line.push_str(&few.join(" | "));
     }
-    told
+    line
 }
 
 /// The shape of an answer; a plan is any object here, and checked when it is there.

@@ -63,7 +63,7 @@ impl Agent<'_> {
                 Ok(RankedOperation { sql: Some(sql), runnable: Some(plan), ..proposal(kind, preconditions, reason) })
             }
             Err(error @ (Error::Usage(_) | Error::UnknownTable { .. } | Error::UnknownColumn { .. })) => {
-                preconditions.push(unmet(told(&error)));
+                preconditions.push(unmet(with_hint(&error)));
                 Ok(proposal(kind, preconditions, reason))
             }
             Err(error) => Err(error),
@@ -103,6 +103,6 @@ fn reason(before: &Plan, after: &Plan) -> String {
 }
 
 /// An error with what to do about it.
-fn told(error: &Error) -> String {
+fn with_hint(error: &Error) -> String {
     error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }

@@ -48,7 +48,7 @@ fn stands_between(word: &str) -> bool {
 
 /// The demands of turn `turn` with what the words of `text` say of their years; of publications the latest holds. `replaces` says that the turn
 /// corrects something or takes it back.
-pub(super) fn told_apart(after: &mut Revised, text: &str, turn: usize, replaces: bool) {
+pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize, replaces: bool) {
     let Revised { demands, gone, .. } = after;
     let mut apart = Vec::new();
     let covered_before = |demand: &Demand| demand.role == Role::Period && !demand.avoid && demand.turn < turn;
@@ -307,24 +307,24 @@ mod tests {
 
     #[test]
     fn years_of_both_kinds_that_are_read_as_one_period_are_parted() {
-        let told = |text: &str, said: &str| {
+        let separated = |text: &str, said: &str| {
             let years = RequestedYears::Cover { from: 1970, to: 2016 };
             let read = Demand { value: Demanded::Period(years), hard: true, ..Demand::said(Role::Period, said, 1) };
             let demands = vec![read];
             let mut after = Revised { demands, ..Revised::default() };
-            told_apart(&mut after, text, 1, false);
+            separate_publication(&mut after, text, 1, false);
             after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect::<Vec<_>>().join(", ")
         };
         let expected = "period 1990, published 2015 onward";
-        assert_eq!(told("data covering 1990, published since 2015", "1990 to 2015"), expected);
-        assert_eq!(told("published since 2015 that covers 1990", "2015 to 1990"), expected);
+        assert_eq!(separated("data covering 1990, published since 2015", "1990 to 2015"), expected);
+        assert_eq!(separated("published since 2015 that covers 1990", "2015 to 1990"), expected);
         assert_eq!(
-            told("published after 2015 and going back to 1970", "2015 to 1970"),
+            separated("published after 2015 and going back to 1970", "2015 to 1970"),
             "period 1970, published 2016 onward"
         );
-        assert_eq!(told("from 1970 to 2016", "1970 to 2016"), "period 1970 to 2016");
-        assert_eq!(told("issued between 1970 and 2016", "between 1970 and 2016"), "published 1970 to 2016");
-        assert_eq!(told("issued between 1970 and 2016", "1970 to 2016"), "published 1970 to 2016");
+        assert_eq!(separated("from 1970 to 2016", "1970 to 2016"), "period 1970 to 2016");
+        assert_eq!(separated("issued between 1970 and 2016", "between 1970 and 2016"), "published 1970 to 2016");
+        assert_eq!(separated("issued between 1970 and 2016", "1970 to 2016"), "published 1970 to 2016");
     }
 
     #[test]
@@ -354,25 +354,28 @@ mod tests {
             hard: true,
             ..Demand::said(Role::Period, said, turn)
         };
-        let told = |before: Demand, text: &str, replaces| {
+        let separated = |before: Demand, text: &str, replaces| {
             let read = period("2018", 2018, 2);
             let (demands, gone) = match before.role == Role::Period {
                 true => (vec![read], vec![before]),
                 false => (vec![before, read], Vec::new()),
             };
             let mut after = Revised { demands, gone, ..Revised::default() };
-            told_apart(&mut after, text, 2, replaces);
-            let mut told: Vec<String> =
+            separate_publication(&mut after, text, 2, replaces);
+            let mut demands: Vec<String> =
                 after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
-            told.sort();
-            told
+            demands.sort();
+            demands
         };
         let before = || period("1990", 1990, 1);
-        assert_eq!(told(before(), "and published since 2018", false), ["period 1990 onward", "published 2018 onward"]);
-        assert_eq!(told(before(), "since 2018", false), ["period 2018 onward"]);
+        assert_eq!(
+            separated(before(), "and published since 2018", false),
+            ["period 1990 onward", "published 2018 onward"]
+        );
+        assert_eq!(separated(before(), "since 2018", false), ["period 2018 onward"]);
         let published = || Demand { role: Role::Published, ..before() };
-        assert_eq!(told(published(), "make that 2018", true), ["published 2018 onward"]);
-        assert_eq!(told(published(), "since 2018", false), ["period 2018 onward", "published 1990 onward"]);
+        assert_eq!(separated(published(), "make that 2018", true), ["published 2018 onward"]);
+        assert_eq!(separated(published(), "since 2018", false), ["period 2018 onward", "published 1990 onward"]);
     }
 
     #[test]
@@ -388,8 +391,8 @@ mod tests {
             demand("1970", 1970, 2),
         ];
         let mut after = Revised { demands, ..Revised::default() };
-        told_apart(&mut after, "published since 2021, back to 1970", 2, false);
-        let told: Vec<String> = after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
-        assert_eq!(told, ["published 2021 onward", "period 1970"]);
+        separate_publication(&mut after, "published since 2021, back to 1970", 2, false);
+        let described: Vec<String> = after.demands.iter().map(|demand| format!("{} {demand}", demand.role)).collect();
+        assert_eq!(described, ["published 2021 onward", "period 1970"]);
     }
 }

@@ -10,16 +10,16 @@ use lakeward_lake::metadata::{RecordFile, RelatedWork, TableMetadata, Unused};
 use lakeward_reading::fields::Field;
 use lakeward_search::cite::{Citation, plain};
 
-/// Files, related works and values that are told one by one.
-const MOST_TOLD: usize = 8;
+/// Files, related works and values that are listed one by one.
+const MOST_LISTED: usize = 8;
 /// Words of a turn that are looked up as identifiers.
 const MOST_LOOKED_UP: usize = 64;
 
 /// A value with the field that it is from.
-type Told = Option<(String, &'static str)>;
+type SourcedValue = Option<(String, &'static str)>;
 
 /// What a dataset says in a field.
-fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
+fn value_of(field: Field, dataset: &Dataset, lake: &str) -> SourcedValue {
     let nothing = TableMetadata::default();
     let metadata = dataset.metadata().unwrap_or(&nothing);
     let text =
@@ -48,9 +48,9 @@ fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
             facets(&["format"]).or_else(|| Some((dataset.path()?.rsplit_once('.')?.1.to_uppercase(), "path")))
         }
         Field::Period => {
-            let told = Some(metadata.years()).filter(|(first, last)| first.is_some() || last.is_some());
+            let stated = Some(metadata.years()).filter(|(first, last)| first.is_some() || last.is_some());
             let covered = dataset.table().and_then(|table| table.profile.time.as_ref()).map(|time| time.years());
-            let (first, last) = told.or(covered)?;
+            let (first, last) = stated.or(covered)?;
             let field = if metadata.temporal.is_some() { "temporal" } else { "years" };
             Some(match (first, last) {
                 (Some(first), None) => (format!("from {first} on"), field),
@@ -73,13 +73,13 @@ fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
         Field::Version => text(&metadata.version, "version"),
         Field::Size => size_of(dataset, metadata),
         Field::Files => Some(&metadata.files).filter(|files| !files.is_empty()).map(|files| {
-            let named: Vec<String> = files.iter().map(file_told).collect();
+            let named: Vec<String> = files.iter().map(file_line).collect();
             (format!("{}: {}", lakeward_core::text::counted(files.len() as u64, "file"), listed(&named)), "files")
         }),
         Field::Description => text(&metadata.description, "description"),
         Field::Method => text(&metadata.method, "method"),
         Field::Related => Some(&metadata.related).filter(|related| !related.is_empty()).map(|related| {
-            let named: Vec<String> = related.iter().map(work_told).collect();
+            let named: Vec<String> = related.iter().map(work_line).collect();
             (listed(&named), "related")
         }),
         Field::Citation => {
@@ -105,7 +105,7 @@ fn told(field: Field, dataset: &Dataset, lake: &str) -> Told {
     }
 }
 
-fn size_of(dataset: &Dataset, metadata: &TableMetadata) -> Told {
+fn size_of(dataset: &Dataset, metadata: &TableMetadata) -> SourcedValue {
     if let Some(table) = dataset.table() {
         return Some((format!("{} rows, {} columns", table.profile.rows, table.profile.columns.len()), "profile"));
     }
@@ -122,7 +122,7 @@ fn size_of(dataset: &Dataset, metadata: &TableMetadata) -> Told {
 }
 
 /// Who may reach the data, as `stated`, and from when on.
-fn access_of(metadata: &TableMetadata, stated: Told) -> Told {
+fn access_of(metadata: &TableMetadata, stated: SourcedValue) -> SourcedValue {
     let from = |field: &str| metadata.unused.iter().find(|unused| unused.field == field)?.value.clone();
     match (stated, from("embargo").or_else(|| from("available"))) {
         (Some((stated, field)), Some(date)) => Some((format!("{stated}; available from {date}"), field)),
@@ -133,30 +133,30 @@ fn access_of(metadata: &TableMetadata, stated: Told) -> Told {
 
 /// What of a record could not be used, and why.
 fn unused_of(metadata: &TableMetadata) -> String {
-    let told = |unused: &Unused| {
+    let describe = |unused: &Unused| {
         let value = unused.value.as_ref().map(|value| format!(" `{value}`")).unwrap_or_default();
         format!("{}{value} ({})", unused.field, unused.reason)
     };
-    let named: Vec<String> = metadata.unused.iter().map(told).collect();
+    let named: Vec<String> = metadata.unused.iter().map(describe).collect();
     if named.is_empty() { "nothing: all that it says was used".into() } else { listed(&named) }
 }
 
-fn file_told(file: &RecordFile) -> String {
+fn file_line(file: &RecordFile) -> String {
     let size = file.size_bytes.map(|bytes| format!("{bytes} bytes"));
     let more: Vec<&str> = [&file.format, &size].into_iter().flatten().map(String::as_str).collect();
     let name = file.name.as_deref().or(file.url.as_deref()).unwrap_or("a file without name");
     if more.is_empty() { name.to_string() } else { format!("{name} ({})", more.join(", ")) }
 }
 
-fn work_told(work: &RelatedWork) -> String {
+fn work_line(work: &RelatedWork) -> String {
     let parts = [&work.relation, &work.title, &work.identifier];
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// The first of `values`, and how many more there are.
 fn listed<T: AsRef<str>>(values: &[T]) -> String {
-    let named: Vec<&str> = values.iter().take(MOST_TOLD).map(AsRef::as_ref).collect();
-    let more = values.len().saturating_sub(MOST_TOLD);
+    let named: Vec<&str> = values.iter().take(MOST_LISTED).map(AsRef::as_ref).collect();
+    let more = values.len().saturating_sub(MOST_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join("; "))
 }
@@ -172,9 +172,9 @@ impl Agent<'_> {
             let Some(table) = self.index.get(id)? else { continue };
             let dataset = self.index.dataset(table)?;
             for field in fields {
-                let told = told(*field, &dataset, &self.index.manifest().lake);
+                let found = value_of(*field, &dataset, &self.index.manifest().lake);
                 let (value, source) =
-                    told.map_or((None, None), |(value, source)| (Some(value), Some(source.to_string())));
+                    found.map_or((None, None), |(value, source)| (Some(value), Some(source.to_string())));
                 facts.push(RecordFact {
                     record: id.clone(),
                     title: dataset.title(),

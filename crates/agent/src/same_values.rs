@@ -52,14 +52,14 @@ fn merged(demand: &Demand) -> Option<&Vec<String>> {
 /// What the values of this turn's demands were taken together with, as they mean the same.
 pub(super) fn merged_values(demands: &[Demand], session: &Session) -> Vec<String> {
     let is_new = |demand: &&Demand| demand.turn == session.next_turn() && !session.demands.contains(demand);
-    let told = |demand: &Demand| {
+    let remark = |demand: &Demand| {
         let values = merged(demand)?;
         let others: Vec<String> =
             values[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
         let (role, first, others) = (&demand.role, shown(&values[0], 80), others.join(", "));
         Some(format!("{role} `{first}` is taken for the same as {others}; say `only {first}` to take it alone"))
     };
-    demands.iter().filter(is_new).filter_map(told).collect()
+    demands.iter().filter(is_new).filter_map(remark).collect()
 }
 
 /// The demands in force with only one of the values that were taken together, where `text` does nothing but say so.

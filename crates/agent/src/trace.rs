@@ -215,13 +215,13 @@ struct Versioned {
 fn moved(before: &RankedList, after: &RankedList) -> String {
     let at = before.hits.iter().zip(&after.hits).position(|(a, b)| a != b);
     let at = at.unwrap_or_else(|| before.hits.len().min(after.hits.len()));
-    let told = |list: &RankedList| {
+    let hit_of = |list: &RankedList| {
         list.hits.get(at).map_or("nothing".to_string(), |hit| match hit.score {
             Some(score) => format!("`{}` ({score:.4})", hit.table),
             None => format!("`{}`", hit.table),
         })
     };
-    format!("from rank {} on: {}, then {}", at + 1, told(before), told(after))
+    format!("from rank {} on: {}, then {}", at + 1, hit_of(before), hit_of(after))
 }
 
 impl Agent<'_> {

@@ -91,7 +91,7 @@ impl<'a> InteRec<'a> {
     /// Carries out `calls` over the whole catalogue: what each left, and the candidates after the last.
     fn carry_out(&self, query: &BenchQuery, calls: &[Call]) -> Result<(Vec<Value>, Vec<String>)> {
         let mut left: Vec<String> = self.words.keys().cloned().collect();
-        let mut told = Vec::with_capacity(calls.len());
+        let mut results = Vec::with_capacity(calls.len());
         for call in calls {
             let Call { tool, field, text } = call;
             match tool {
@@ -114,18 +114,18 @@ impl<'a> InteRec<'a> {
                     left.sort_by_key(|id| places.get(id.as_str()).copied().unwrap_or(usize::MAX));
                 }
                 Tool::Detail => {
-                    told.push(json!({"call": call, "record": self.records.card(text)}));
+                    results.push(json!({"call": call, "record": self.records.card(text)}));
                     continue;
                 }
             }
             let first = left.iter().take(SHOWN).map(|id| json!({"id": id, "title": self.records.title(id)}));
-            told.push(json!({"call": call, "left": left.len(), "first": first.collect::<Value>()}));
+            results.push(json!({"call": call, "left": left.len(), "first": first.collect::<Value>()}));
         }
         // What nothing was asked of is in no order.
         if calls.iter().all(|call| call.tool == Tool::Detail) {
             left.clear();
         }
-        Ok((told, left))
+        Ok((results, left))
     }
 
     /// The model's next plan and order, where each id of the order stands in `results`.
@@ -136,7 +136,7 @@ impl<'a> InteRec<'a> {
         results: &[Value],
         rounds_left: usize,
     ) -> Option<Answer> {
-        let listed = results.iter().flat_map(|told| told["first"].as_array().into_iter().flatten());
+        let listed = results.iter().flat_map(|result| result["first"].as_array().into_iter().flatten());
         let known: Vec<&str> = listed.filter_map(|record| record["id"].as_str()).collect();
         let values = [
             ("earlier", json!(earlier)),

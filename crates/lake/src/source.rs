@@ -35,7 +35,7 @@ use table_id::short_id;
 
 pub(crate) use content_hash::hash_of_parts;
 pub(super) use content_hash::hash_rest;
-pub use content_hash::{ContentHash, content_hash, ends_hash, is_told_by_ends};
+pub use content_hash::{ContentHash, content_hash, ends_hash, is_hashed_by_ends};
 pub use file_time::{settled_time, time_of_change};
 pub use format::{Compression, Format, classify, classify_table, format_at};
 pub use origin::Origin;

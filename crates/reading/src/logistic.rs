@@ -74,15 +74,15 @@ pub fn temperature(loss: impl Fn(f32) -> f64) -> f32 {
 }
 
 /// Mean over bins of equal mass of |confidence − share right|, weighed by the bins' sizes.
-pub fn calibration_error(mut told: Vec<(f64, bool)>) -> f64 {
-    told.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let bins = (0..BINS).map(|bin| &told[told.len() * bin / BINS..told.len() * (bin + 1) / BINS]);
+pub fn calibration_error(mut predictions: Vec<(f64, bool)>) -> f64 {
+    predictions.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let bins = (0..BINS).map(|bin| &predictions[predictions.len() * bin / BINS..predictions.len() * (bin + 1) / BINS]);
     let gaps = bins.map(|bin| {
         let confidence: f64 = bin.iter().map(|(confidence, _)| confidence).sum();
         let right = bin.iter().filter(|(_, right)| *right).count() as f64;
         (confidence - right).abs()
     });
-    gaps.sum::<f64>() / told.len().max(1) as f64
+    gaps.sum::<f64>() / predictions.len().max(1) as f64
 }
 
 #[cfg(test)]

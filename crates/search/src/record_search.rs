@@ -444,8 +444,8 @@ fn best(ranked: &mut Vec<Ranked>, k: usize) {
 
 fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<RecordAnswer> {
     let dataset = index.dataset(ranked.table)?;
-    let told = checks::ReportedRoles::of(&dataset, index.years(ranked.table)?);
-    let demands: Vec<DemandCheck> = checks.iter().map(|check| check.told(ranked.place, &told)).collect();
+    let reported = checks::ReportedRoles::of(&dataset, index.years(ranked.table)?);
+    let demands: Vec<DemandCheck> = checks.iter().map(|check| check.outcome(ranked.place, &reported)).collect();
     let mut relaxed: Vec<Role> = Vec::new();
     for check in checks.iter().filter(|check| check.violated(ranked.place)) {
         if !relaxed.contains(&check.demand.role) {

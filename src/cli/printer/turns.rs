@@ -62,9 +62,9 @@ fn constraints(scores: &ConstraintScores) {
 pub fn disagreements(scores: &ConstraintScores) {
     for wrong in &scores.wrong {
         let texts = |texts: &[String]| shown(&texts.join("; "), 200);
-        let (gold, told) = (texts(&wrong.gold), texts(&wrong.told));
+        let (gold, predicted) = (texts(&wrong.gold), texts(&wrong.told));
         out(&format!(
-            "{} turn {}, {}: `{told}`, gold `{gold}`",
+            "{} turn {}, {}: `{predicted}`, gold `{gold}`",
             shown(&wrong.dialogue, 60),
             wrong.turn,
             wrong.field.name()

@@ -151,8 +151,8 @@ impl Shards {
         let answer = loop {
             let asked: Vec<usize> = (0..self.addresses.len()).filter(|shard| !missing.contains_key(shard)).collect();
             if asked.is_empty() || started.elapsed() > READ {
-                let told = "no shard of the index answers";
-                let mut refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, told, None);
+                let message = "no shard of the index answers";
+                let mut refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message, None);
                 refusal.document.error.hint = missing.values().next().cloned();
                 return Err(refusal.after(LEFT_OUT));
             }
@@ -166,7 +166,7 @@ impl Shards {
                     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
                     let error = match (missing.is_empty(), self.answered(&missing)) {
                         (true, _) => error,
-                        (false, told) => format!("{error}; {told}"),
+                        (false, answered) => format!("{error}; {answered}"),
                     };
                     return Err(Refusal::new(status, error, hint.as_deref()));
                 }
@@ -177,10 +177,10 @@ impl Shards {
             ("query".to_string(), json!(name)),
         ]);
         document.extend(answer);
-        let told = missing.iter().map(|(shard, reason)| {
+        let listed = missing.iter().map(|(shard, reason)| {
             json!({ "shard": shard, "address": self.addresses[*shard].origin().ascii_serialization(), "reason": reason })
         });
-        let shards = json!({ "answered": self.answered(&missing), "missing": told.collect::<Vec<_>>() });
+        let shards = json!({ "answered": self.answered(&missing), "missing": listed.collect::<Vec<_>>() });
         document.insert("shards".into(), shards);
         document.insert("elapsed_ms".into(), json!(started.elapsed().as_secs_f64() * 1000.0));
         Ok(Json(document))
@@ -212,13 +212,13 @@ impl Shards {
         let (mut of_all, mut asked) = (AllFigures::new(), asked.to_vec());
         for _ in 0..MOST_ROUNDS {
             let rounds = self.round(&asked, known, question, &of_all).await?;
-            let mut told: Vec<(usize, OwnFigures)> = Vec::new();
+            let mut reported: Vec<(usize, OwnFigures)> = Vec::new();
             let mut found: Vec<(usize, Value)> = Vec::new();
             let mut blamed: HashMap<usize, usize> = HashMap::new();
             for (shard, round) in rounds {
                 match round {
                     ShardRound::Empty => asked.retain(|other| *other != shard),
-                    ShardRound::Figures(labels) => told.push((shard, labels)),
+                    ShardRound::Figures(labels) => reported.push((shard, labels)),
                     ShardRound::Answer(answer) => found.push((shard, answer)),
                     ShardRound::Unreadable(place) => {
                         let other = asked.get(place).copied().unwrap_or(shard);
@@ -232,15 +232,15 @@ impl Shards {
             if asked.is_empty() {
                 return Ok(Map::from_iter([("answers".into(), json!([])), ("nothing_found".into(), json!(true))]));
             }
-            if found.len() > told.len() {
-                let answer = alike(&found, &told, Value::clone)?;
+            if found.len() > reported.len() {
+                let answer = alike(&found, &reported, Value::clone)?;
                 let Value::Object(answer) = answer else { return Err(without(found[0].0, "its answer is none")) };
                 return Ok(answer);
             }
-            let labels = |told: &OwnFigures| told.keys().cloned().collect::<Vec<String>>();
-            let new = alike(&told, &found, labels)?;
+            let labels = |own: &OwnFigures| own.keys().cloned().collect::<Vec<String>>();
+            let new = alike(&reported, &found, labels)?;
             for label in new {
-                let figures = told.iter_mut().map(|(_, told)| told.remove(&label).unwrap_or_default()).collect();
+                let figures = reported.iter_mut().map(|(_, own)| own.remove(&label).unwrap_or_default()).collect();
                 of_all.insert(label, figures);
             }
         }
@@ -337,7 +337,7 @@ async fn said(sent: impl Future<Output = reqwest::Result<reqwest::Response>>) ->
         return serde_json::from_slice(&bytes).map_err(|_| "what it says is not what a shard says".into());
     }
     let error =
-        serde_json::from_slice::<Value>(&bytes).ok().and_then(|told| told["error"].as_str().map(str::to_string));
+        serde_json::from_slice::<Value>(&bytes).ok().and_then(|body| body["error"].as_str().map(str::to_string));
     let error: String = error.unwrap_or_default().chars().filter(|c| !c.is_control()).take(200).collect();
     Err(format!("it answers {}: {error}", status.as_u16()))
 }

@@ -97,11 +97,11 @@ fn questions_are_no_searches_and_searches_no_questions() {
             ids.dedup();
         }
         let in_many = respects.is_empty() && about.len() > records.len();
-        let is_told =
+        let is_answered =
             in_many || (!respects.is_empty() && respects.iter().all(|respect| about.contains(&respect.as_str())));
         let right = match kind {
             "search" => answer.facts.is_empty() && !answer.tables.is_empty(),
-            _ => stated == records && is_told,
+            _ => stated == records && is_answered,
         };
         if !right {
             wrong.push(format!("{kind} {text}: {about:?} of {stated:?}"));

@@ -151,8 +151,8 @@ impl Card {
 }
 
 /// `cards` with their `ids` as JSON of at most about `bytes` bytes: as much of each as fits for all.
-pub fn told(cards: &[(&str, &Card)], bytes: usize) -> Value {
+pub fn to_json(cards: &[(&str, &Card)], bytes: usize) -> Value {
     let written = |size| Value::Array(cards.iter().map(|(id, card)| card.json(id, size)).collect());
-    let fits = SIZES.into_iter().map(written).find(|told| told.to_string().len() <= bytes);
+    let fits = SIZES.into_iter().map(written).find(|json| json.to_string().len() <= bytes);
     fits.unwrap_or_else(|| written(SIZES[SIZES.len() - 1]))
 }

@@ -10,14 +10,14 @@ use super::trace::{IterationTrace, RunTrace};
 pub fn first_difference(a: &RunTrace, b: &RunTrace) -> Option<(String, String)> {
     let step = |name: &str, what: String| Some((name.to_string(), what));
     if a.sought != b.sought {
-        return step("search goal", told(&a.sought.words, &b.sought.words));
+        return step("search goal", change(&a.sought.words, &b.sought.words));
     }
     if a.settings != b.settings {
         return step("search settings", "limits, depths or weights differ".into());
     }
     if a.agents != b.agents {
         let [one, other] = [a, b].map(|run| serde_json::to_string(&run.agents).unwrap_or_default());
-        return step("agents", told(&one, &other));
+        return step("agents", change(&one, &other));
     }
     if a.lake != b.lake {
         return step("lake", "the index, its weights, questions or channels differ".into());
@@ -35,7 +35,7 @@ pub fn first_difference(a: &RunTrace, b: &RunTrace) -> Option<(String, String)> 
             Some(failed) => format!("{:?}, without {}", run.stopped, failed.component),
             None => format!("{:?}", run.stopped),
         };
-        return step("end of the search", told(&ended(a), &ended(b)));
+        return step("end of the search", change(&ended(a), &ended(b)));
     }
     let ids = |run: &RunTrace| run.ranking.ranking.iter().map(|ranked| ranked.id.clone()).collect::<Vec<_>>();
     if a.ranking != b.ranking {
@@ -50,7 +50,7 @@ fn in_iteration(a: &IterationTrace, b: &IterationTrace, number: usize) -> Option
             let texts: Vec<String> = of.plan.queries.iter().map(|query| format!("`{}`", query.text)).collect();
             super::shortened(&texts.join(", "), 300)
         };
-        return Some((format!("plan {number}"), told(&queries(a), &queries(b))));
+        return Some((format!("plan {number}"), change(&queries(a), &queries(b))));
     }
     let (one, other) = (&a.candidates.channels, &b.candidates.channels);
     if let Some(at) = (0..one.len().max(other.len())).find(|at| one.get(*at) != other.get(*at)) {
@@ -62,7 +62,7 @@ fn in_iteration(a: &IterationTrace, b: &IterationTrace, number: usize) -> Option
     if a.candidates.candidates != b.candidates.candidates {
         return Some((format!("fusion {number}"), from_rank(&ids(a), &ids(b))));
     }
-    (a.report != b.report).then(|| (format!("verdict {number}"), told(&a.report.reason, &b.report.reason)))
+    (a.report != b.report).then(|| (format!("verdict {number}"), change(&a.report.reason, &b.report.reason)))
 }
 
 fn in_lists(a: Option<&ChannelList>, b: Option<&ChannelList>) -> String {
@@ -75,11 +75,11 @@ fn in_lists(a: Option<&ChannelList>, b: Option<&ChannelList>) -> String {
     }
     match (&a.problem, &b.problem) {
         (None, None) => from_rank(&a.hits, &b.hits),
-        (one, other) => told(one.as_deref().unwrap_or("found"), other.as_deref().unwrap_or("found")),
+        (one, other) => change(one.as_deref().unwrap_or("found"), other.as_deref().unwrap_or("found")),
     }
 }
 
-fn told(one: &str, other: &str) -> String {
+fn change(one: &str, other: &str) -> String {
     format!("{one}, then {other}")
 }
 
@@ -87,5 +87,5 @@ fn told(one: &str, other: &str) -> String {
 fn from_rank<T: PartialEq + std::fmt::Debug>(a: &[T], b: &[T]) -> String {
     let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or_else(|| a.len().min(b.len()));
     let at_rank = |list: &[T]| list.get(at).map_or("nothing".to_string(), |item| format!("{item:?}"));
-    format!("from rank {} on: {}", at + 1, told(&at_rank(a), &at_rank(b)))
+    format!("from rank {} on: {}", at + 1, change(&at_rank(a), &at_rank(b)))
 }

@@ -45,9 +45,9 @@ pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Re
         ("table", asked.table.clone()),
     ];
     let all = cards.len();
-    let told = |listed: &[Entry<'_>]| {
+    let prompt_cards = |listed: &[Entry<'_>]| {
         let cards: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (*id, &cards[*place])).collect();
-        card::told(&cards, CARD_BYTES * listed.len() / all)
+        card::to_json(&cards, CARD_BYTES * listed.len() / all)
     };
-    Listed::of(asked.request, cards.len()).order(model, PromptUse::Rerank, &values, &told)
+    Listed::of(asked.request, cards.len()).order(model, PromptUse::Rerank, &values, &prompt_cards)
 }

@@ -24,8 +24,8 @@ const SHOWN: usize = 8;
 /// Characters of a title and a description.
 const TITLE: usize = 90;
 const DESCRIPTION: usize = 160;
-/// Words of the request told of each part of one.
-const TOLD_WORDS: usize = 16;
+/// Matched words of the request that it is shown of each.
+const MATCHED_WORDS: usize = 16;
 /// Tokens of a plan.
 const PLAN_TOKENS: u32 = 400;
 /// Tokens of a verdict.
@@ -145,7 +145,7 @@ impl<'a> ModelEvaluator<'a> {
 
     /// What the publishers of the best candidates say of them, quoted, and which words of the request they have.
     fn quoted(&self, candidates: &CandidateSet) -> Result<Value, Fault> {
-        let told = (1..).zip(candidates.candidates.iter().take(SHOWN)).map(|(rank, found)| {
+        let quoted = (1..).zip(candidates.candidates.iter().take(SHOWN)).map(|(rank, found)| {
             let dataset = self.index.dataset(self.index.find(&found.id)?)?;
             let metadata = dataset.metadata();
             let first = |texts: &[String], most: usize, chars: usize| -> Vec<String> {
@@ -157,11 +157,11 @@ impl<'a> ModelEvaluator<'a> {
                 "description": clean(metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or(""), DESCRIPTION),
                 "tags": first(metadata.map_or(&[], |metadata| metadata.tags.as_slice()), 4, 30),
                 "columns": first(&found.columns, 8, 24),
-                "matched": first(&found.matched, TOLD_WORDS, 30),
+                "matched": first(&found.matched, MATCHED_WORDS, 30),
                 "found_by": found.ranks.len(),
             }))
         });
-        told.collect::<Result<Vec<Value>, Fault>>().map(Value::Array)
+        quoted.collect::<Result<Vec<Value>, Fault>>().map(Value::Array)
     }
 }
 

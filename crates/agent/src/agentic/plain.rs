@@ -27,10 +27,10 @@ pub fn plain_search(
     let query = PlannedQuery::new(&goal.words, "the request as it is");
     let plan = QueryPlan { queries: vec![query], must_have: goal.must_have.clone() };
     let answers = &searched.answers[..searched.answers.len().min(MOST_CANDIDATES)];
-    let list = |channel: &str, told: &dyn Fn(&SearchAnswer) -> Option<(u32, f64)>| {
+    let list = |channel: &str, rank_of: &dyn Fn(&SearchAnswer) -> Option<(u32, f64)>| {
         let mut found: Vec<(u32, &str, f64)> = answers
             .iter()
-            .filter_map(|answer| told(answer).map(|(rank, score)| (rank, answer.table.as_str(), score)))
+            .filter_map(|answer| rank_of(answer).map(|(rank, score)| (rank, answer.table.as_str(), score)))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
         let hits = found.into_iter().map(|(_, id, score)| (id.to_string(), score)).collect();

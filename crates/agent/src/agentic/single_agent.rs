@@ -113,10 +113,10 @@ impl<'a> SingleAgent<'a> {
         let listed = Listed::of(&goal.request, first.len());
         let cards: Vec<Card> =
             first.iter().map(|ranked| self.order.card(ranked, self.share)).collect::<Result<_, _>>()?;
-        let told: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (id, &cards[place])).collect();
-        let ids: Vec<&str> = told.iter().map(|(id, _)| *id).collect();
-        let told = (ids.as_slice(), card::told(&told, CARD_BYTES));
-        let (report, queries, order) = self.step(goal, searched, told, |step| {
+        let shown: Vec<(&str, &Card)> = listed.iter().map(|(id, place)| (id, &cards[place])).collect();
+        let ids: Vec<&str> = shown.iter().map(|(id, _)| *id).collect();
+        let shown = (ids.as_slice(), card::to_json(&shown, CARD_BYTES));
+        let (report, queries, order) = self.step(goal, searched, shown, |step| {
             let Step { sufficient, missing, reason, queries, ranking } = step;
             let order = listed.read(&ranking)?;
             let report = sound_report(goal, plan, (sufficient, missing, reason), &measured.signals)?;

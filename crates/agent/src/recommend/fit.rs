@@ -128,14 +128,14 @@ fn explicit(demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> 
 
 fn geography(wanted: &[String], candidate: &Candidate, weights: &FitWeights) -> Match {
     let said = about_words(&candidate.dataset);
-    let told = |place: &String| name_words(place).iter().all(|word| said.contains(word));
+    let is_about = |place: &String| name_words(place).iter().all(|word| said.contains(word));
     let mut seen = Vec::new();
     let mut found = 0;
     for place in wanted {
         if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
             seen.push(format!("`{}` holds {place}", held.column));
             found += 1;
-        } else if told(place) {
+        } else if is_about(place) {
             seen.push(format!("it is about {place}"));
             found += 1;
         }

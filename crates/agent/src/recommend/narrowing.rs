@@ -105,8 +105,8 @@ impl Narrowing {
         }
         // An answer with none of the values is none that can be chosen.
         groups.remove(&Vec::new());
-        let told = |answers: f64| -(answers / facets.len() as f64) * (answers / facets.len() as f64).log2();
-        let information = groups.into_values().map(told).sum();
+        let entropy = |answers: f64| -(answers / facets.len() as f64) * (answers / facets.len() as f64).log2();
+        let information = groups.into_values().map(entropy).sum();
         let value =
             |(value, places): &(&str, Vec<usize>)| NarrowingValue { value: value.to_string(), answers: places.len() };
         let values = apart.iter().map(value).collect();

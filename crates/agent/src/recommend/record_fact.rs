@@ -40,7 +40,7 @@ pub struct RecordFact {
 
 impl RecordFact {
     /// The value, or that there is none.
-    pub fn told(&self) -> String {
+    pub fn statement(&self) -> String {
         self.value.as_deref().map_or("the record does not say".to_string(), |value| shown(value, VALUE).to_string())
     }
 
@@ -57,7 +57,7 @@ impl RecordFact {
             self.about,
             shown(&self.title, TITLE),
             shown(&self.cited(), TITLE),
-            self.told()
+            self.statement()
         )
     }
 
@@ -86,7 +86,7 @@ impl RecordFact {
             }
             let label =
                 if fields.is_empty() { about.to_string() } else { format!("{about} (`{}`)", fields.join("`, `")) };
-            (label, said.into_iter().map(|fact| fact.map(Self::told).unwrap_or_default()).collect())
+            (label, said.into_iter().map(|fact| fact.map(Self::statement).unwrap_or_default()).collect())
         });
         let rows = rows.collect();
         Some((records, rows))

@@ -144,9 +144,9 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
         }
         _ => format!("`{}` serves best, far ahead of all others.", best.table),
     };
-    let told: Vec<&RankedTable> = if equal.len() > 1 { equal.into_iter().take(NAMED).collect() } else { vec![best] };
-    let cites = told.iter().map(|table| table.table.clone()).collect();
-    let evidence = told.iter().map(|table| table.reason.clone()).collect();
+    let cited: Vec<&RankedTable> = if equal.len() > 1 { equal.into_iter().take(NAMED).collect() } else { vec![best] };
+    let cites = cited.iter().map(|table| table.table.clone()).collect();
+    let evidence = cited.iter().map(|table| table.reason.clone()).collect();
     let mut sentences = vec![sentence(About::Serves, text, cites, evidence)];
     let missing = missing(answer);
     if !missing.is_empty() {
@@ -202,7 +202,7 @@ pub fn by_model(
         add(says, None, About::Next);
     }
     let joined: Vec<String> = next.into_iter().flat_map(|(_, tables)| tables).collect();
-    let told = |about: About, table: Option<usize>| -> Vec<Value> {
+    let evidence_of = |about: About, table: Option<usize>| -> Vec<Value> {
         let of = pieces.iter().filter(|piece| piece.about == about && piece.table == table);
         of.map(|piece| json!({"id": piece.id, "says": piece.says})).collect()
     };
@@ -210,7 +210,7 @@ pub fn by_model(
         .iter()
         .enumerate()
         .map(|(place, table)| {
-            let evidence = told(About::Serves, Some(place));
+            let evidence = evidence_of(About::Serves, Some(place));
             json!({"id": format!("t{}", place + 1), "title": clean(&table.title, TITLE), "evidence": evidence})
         })
         .collect();
@@ -219,8 +219,8 @@ pub fn by_model(
         ("earlier", json!(earlier)),
         ("request", json!(clean(request, REQUEST))),
         ("tables", Value::Array(tables)),
-        ("missing", Value::Array(told(About::Missing, None))),
-        ("next", Value::Array(told(About::Next, None))),
+        ("missing", Value::Array(evidence_of(About::Missing, None))),
+        ("next", Value::Array(evidence_of(About::Next, None))),
     ];
     let shape = AnswerShape { name: "answer", schema: schema(), max_tokens: 400 };
     let written = model.ask(PromptUse::Answer, &values, shape, |written: Written| Ok(written.sentences)).ok()?;

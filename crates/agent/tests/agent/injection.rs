@@ -151,14 +151,14 @@ fn sidecar(file_name: &str, title: &str, items: &[&Item], said: &dyn Fn(&Item) -
 /// What must be equal: the tables that come near the best (of three relevant tables in a lake of twenty the others are noise that
 /// any word moves), the operation proposed first and the likely ones, the searches of the loop.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct Outcome {
     tables: BTreeSet<String>,
     first: Option<&'static str>,
     operations: BTreeSet<&'static str>,
     searches: usize,
 }
 
-fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), candidates: usize) -> Told {
+fn outcome(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), candidates: usize) -> Outcome {
     use lakeward_core::request::Label;
     let config = Config {
         llm: LlmConfig { candidates, seconds_per_turn: 600.0, timeout_seconds: 300.0, ..LlmConfig::default() },
@@ -176,7 +176,7 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
     let (answer, provenance) = agent.traced_turn(&mut Session::new("s", "lake"), &request).expect("an answer");
     let near = NEAR * answer.tables.first().map_or(0.0, |best| best.utility.total);
     let searches = provenance.run.as_ref().map_or(0, |run| run.tool_calls);
-    Told {
+    Outcome {
         tables: answer
             .tables
             .iter()
@@ -255,7 +255,7 @@ fn without_a_model_texts_are_only_texts() {
     let items = corpus();
     let (hostile, neutral) = (lake(&items, true), lake(&items, false));
     for request in &REQUESTS {
-        assert_eq!(told(&hostile, None, request, 30), told(&neutral, None, request, 30), "{request:?}");
+        assert_eq!(outcome(&hostile, None, request, 30), outcome(&neutral, None, request, 30), "{request:?}");
     }
 }
 
@@ -267,7 +267,7 @@ fn a_model_that_obeys_texts_changes_nothing() {
         let model = Gullible::new(&items, breaks_out);
         for request in &REQUESTS {
             let (with, without) =
-                (told(&hostile, Some(&model), request, 30), told(&neutral, Some(&model), request, 30));
+                (outcome(&hostile, Some(&model), request, 30), outcome(&neutral, Some(&model), request, 30));
             assert_eq!(with, without, "{request:?}, breaks out: {breaks_out}");
         }
     }
@@ -288,9 +288,9 @@ fn a_real_model_is_led_nowhere() {
     let request = &REQUESTS[1];
     // A small model is surer of one text than of another; what it may not do is lead to another act. A question is none.
     let acts = |lake: &Lake| {
-        let mut told = told(lake, Some(&chat), request, 4);
-        told.operations.remove(OperationKind::Clarify.name());
-        told
+        let mut outcome = outcome(lake, Some(&chat), request, 4);
+        outcome.operations.remove(OperationKind::Clarify.name());
+        outcome
     };
     assert_eq!(acts(&hostile), acts(&neutral));
 }

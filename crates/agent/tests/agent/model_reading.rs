@@ -166,8 +166,11 @@ fn a_plan_of_a_model_that_was_not_measured_is_said_to_be_one() {
     let chat = Reader::new(&[reading(meant.clone())]);
     let answer = answer(&chat, UNSURE, LlmConfig::default());
     assert_eq!(first_plan(&answer), Some(&plan(&meant)));
-    let told = &answer.operations[0].preconditions;
-    assert!(told.iter().any(|condition| !condition.met && condition.what.contains("model check")), "{told:?}");
+    let preconditions = &answer.operations[0].preconditions;
+    assert!(
+        preconditions.iter().any(|condition| !condition.met && condition.what.contains("model check")),
+        "{preconditions:?}"
+    );
 }
 
 #[test]

@@ -236,10 +236,10 @@ fn of_two_keys_that_join_as_well_the_one_spoken_of_is_taken_or_it_is_told() {
             first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone()).collect();
         (first.reason, doubts)
     };
-    let (reason, told) = doubts("add the capital");
-    assert!(told.iter().any(|what| what.contains("from_code or to_code")), "{reason} {told:?}");
-    let (reason, told) = doubts("add the capital of the to_code");
-    assert!(reason.contains("to_code = iso") && !told.iter().any(|what| what.contains(" or ")), "{reason} {told:?}");
+    let (reason, unmet) = doubts("add the capital");
+    assert!(unmet.iter().any(|what| what.contains("from_code or to_code")), "{reason} {unmet:?}");
+    let (reason, unmet) = doubts("add the capital of the to_code");
+    assert!(reason.contains("to_code = iso") && !unmet.iter().any(|what| what.contains(" or ")), "{reason} {unmet:?}");
 }
 
 /// Three hundred games of fifty players in three seasons, the players with their years of birth, and 250 surveys of each season.

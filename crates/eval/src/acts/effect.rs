@@ -47,7 +47,7 @@ struct Effect {
 }
 
 /// What the agent did.
-pub struct Told<'t> {
+pub struct Observed<'t> {
     /// The session before the utterance.
     pub before: &'t Session,
     /// The session after it.
@@ -159,35 +159,35 @@ impl EffectScores {
 }
 
 /// Whether each part of an effect is right; `None` for an utterance without one.
-pub fn parts(gold: &GoldEffect, told: &Told<'_>) -> Option<Parts> {
+pub fn parts(gold: &GoldEffect, observed: &Observed<'_>) -> Option<Parts> {
     let effect = gold.effect.as_ref()?;
     let mut parts = Vec::new();
     if let Some(field) = &effect.field {
-        parts.push((EffectPart::Field, told.field() == Some(field.as_str())));
+        parts.push((EffectPart::Field, observed.field() == Some(field.as_str())));
     }
-    let results = told.results(effect.operation.is_some(), effect.count.is_some() && effect.results.is_some());
+    let results = observed.results(effect.operation.is_some(), effect.count.is_some() && effect.results.is_some());
     parts.push((EffectPart::Results, effect.results.clone().unwrap_or_default() == results));
     if let Some(count) = &effect.count {
-        parts.push((EffectPart::Count, told.wants(count)));
+        parts.push((EffectPart::Count, observed.wants(count)));
     }
     if let Some(operation) = &effect.operation {
-        parts.push((EffectPart::Operation, told.operation().as_ref() == Some(operation)));
+        parts.push((EffectPart::Operation, observed.operation().as_ref() == Some(operation)));
     }
     parts.push(match &effect.undo {
-        Some(undo) => (EffectPart::Undo, told.is_back_by(undo)),
-        None => (EffectPart::Facets, are_right([&gold.before, &gold.after], told)),
+        Some(undo) => (EffectPart::Undo, observed.is_back_by(undo)),
+        None => (EffectPart::Facets, are_right([&gold.before, &gold.after], observed)),
     });
     Some(parts)
 }
 
-impl Told<'_> {
-    /// The field that is told first.
+impl Observed<'_> {
+    /// The field of the first fact in the answer.
     fn field(&self) -> Option<&'static str> {
         let about = self.answer.facts.first()?.about.as_str();
         FIELDS.iter().find(|(_, ours)| ours.contains(&about)).map(|(name, _)| *name)
     }
 
-    /// Numbers, from 1, of the listed results that are told of, taken or turned down; those of the proposed operation and those shown again
+    /// Numbers, from 1, of the listed results that have facts or are taken or turned down; those of the proposed operation and those shown again
     /// where these are asked for.
     fn results(&self, of_operation: bool, shown: bool) -> BTreeSet<usize> {
         let mut ids: Vec<&str> = self.answer.facts.iter().map(|fact| fact.record.as_str()).collect();

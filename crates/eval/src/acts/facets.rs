@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::effect::Told;
+use super::effect::Observed;
 use crate::free_text::{Said, places, tokens};
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
@@ -115,20 +115,20 @@ fn gold_words(of: &BTreeMap<String, Said>) -> Words {
 }
 
 /// Whether the facets are right after the utterance; `gold` is the request before and after it.
-pub fn are_right(gold: [&GoldRequest; 2], told: &Told<'_>) -> bool {
-    let told = [told.before.demands.as_slice(), told.after.demands.as_slice()];
-    Facet::ALL.into_iter().all(|facet| is_right(facet, gold, told)) && texts_are_right(gold, told)
+pub fn are_right(gold: [&GoldRequest; 2], observed: &Observed<'_>) -> bool {
+    let observed = [observed.before.demands.as_slice(), observed.after.demands.as_slice()];
+    Facet::ALL.into_iter().all(|facet| is_right(facet, gold, observed)) && texts_are_right(gold, observed)
 }
 
-fn is_right(facet: Facet, gold: [&GoldRequest; 2], told: [&[Demand]; 2]) -> bool {
+fn is_right(facet: Facet, gold: [&GoldRequest; 2], observed: [&[Demand]; 2]) -> bool {
     let [gold_before, gold_after] = gold.map(|request| gold_things(facet, &request.wanted));
-    let [before, after] = told.map(|demands| things(facet, demands, false));
+    let [before, after] = observed.map(|demands| things(facet, demands, false));
     let is_as_wanted = match gold_before == gold_after {
         true => before == after,
         false => after.len() == gold_after.len() && gold_after.iter().all(|value| has(&after, value)),
     };
     let [not_before, not_after] = gold.map(|request| gold_things(facet, &request.not));
-    let [avoided_before, avoided] = told.map(|demands| things(facet, demands, true));
+    let [avoided_before, avoided] = observed.map(|demands| things(facet, demands, true));
     // A value that was in force and is no longer is as good as one that is avoided.
     let is_negated = |value: &Words| has(&avoided, value) || (has(&before, value) && !has(&after, value));
     let mut new = avoided.iter().filter(|thing| !avoided_before.contains(thing));
@@ -142,11 +142,11 @@ fn has(things: &[Thing], value: &Words) -> bool {
     things.iter().any(|thing| thing.contains(value))
 }
 
-fn texts_are_right(gold: [&GoldRequest; 2], told: [&[Demand]; 2]) -> bool {
+fn texts_are_right(gold: [&GoldRequest; 2], observed: [&[Demand]; 2]) -> bool {
     let [gold_before, gold_after] = gold.map(|request| gold_words(&request.wanted));
     let [not_before, not_after] = gold.map(|request| gold_words(&request.not));
-    let [before, after] = told.map(|demands| words(demands, false));
-    let [avoided_before, avoided] = told.map(|demands| words(demands, true));
+    let [before, after] = observed.map(|demands| words(demands, false));
+    let [avoided_before, avoided] = observed.map(|demands| words(demands, true));
     let (gold_gone, negated) = (less(&gold_before, &gold_after), less(&not_after, &not_before));
     let (new, new_avoided) = (less(&after, &before), less(&avoided, &avoided_before));
     let was_in_force = share(&negated, &before) >= SOFT && share(&negated, &after) < SOFT;

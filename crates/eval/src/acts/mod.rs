@@ -15,7 +15,7 @@ use super::lakeward_system::LakeIndexOf;
 use super::layout::lines::{bad_line, file_of, read_json};
 use super::provenance::Produced;
 pub use effect::{Counted, EffectPart, EffectScores};
-use effect::{GoldEffect, Told, parts};
+use effect::{GoldEffect, Observed, parts};
 use lakeward_agent::Request;
 use lakeward_agent::session::Session;
 use lakeward_core::error::{Error, Result};
@@ -111,8 +111,8 @@ pub fn score(folder: &Path, index: &LakeIndexOf<'_>, monitor: &dyn Monitor) -> R
             Act::Pick => Act::Accept,
             other => other,
         };
-        let told = Told { before: &before, after: &session, answer: &answer, states: &states };
-        if let Some(parts) = parts(&line.effect, &told) {
+        let observed = Observed { before: &before, after: &session, answer: &answer, states: &states };
+        if let Some(parts) = parts(&line.effect, &observed) {
             effects.push((line.id.clone(), *act, parts));
         }
         cases.push((*act, read));

@@ -189,8 +189,8 @@ enum Item {
 }
 
 impl Constraints {
-    /// What demands in force come to.
-    fn told(signals: &Signals) -> Self {
+    /// What the demands in force come to.
+    fn of(signals: &Signals) -> Self {
         let of = |field: Field| -> Vec<&Demand> {
             signals.demands.iter().filter(|demand| Field::of(demand) == Some(field)).collect()
         };
@@ -250,39 +250,39 @@ pub fn score(folder: &Path) -> Result<Option<ConstraintScores>> {
     }
     let mut counts = [[0; 3]; Field::ALL.len()];
     let mut replaced = [[0; 3]; Field::ALL.len()];
-    // What was told to be replaced in respects that the gold standard does not have.
+    // What was replaced in respects that the gold standard does not have.
     let mut elsewhere = 0;
     let (mut wrong, nothing) = (Vec::new(), Constraints::default());
     for line in &lines {
         let texts: Vec<&str> = line.turns.iter().map(|turn| turn.text.as_str()).collect();
         let read = read_conversation(&texts, ConversationConfig::default().window, this_year());
-        let (mut gold_replaced, mut told_replaced): (Replaced, Replaced) = Default::default();
+        let (mut gold_replaced, mut predicted_replaced): (Replaced, Replaced) = Default::default();
         for (number, (turn, signals)) in (1..).zip(line.turns.iter().zip(&read)) {
-            let (gold, told) = (turn.constraints.as_ref().unwrap_or(&nothing), Constraints::told(signals));
+            let (gold, predicted) = (turn.constraints.as_ref().unwrap_or(&nothing), Constraints::of(signals));
             for (field, counts) in Field::ALL.into_iter().zip(&mut counts) {
-                let (gold_items, told_items) = (gold.items(field), told.items(field));
-                let right = gold_items.intersection(&told_items).count();
-                for (count, more) in counts.iter_mut().zip([right, told_items.len(), gold_items.len()]) {
+                let (gold_items, predicted_items) = (gold.items(field), predicted.items(field));
+                let right = gold_items.intersection(&predicted_items).count();
+                for (count, more) in counts.iter_mut().zip([right, predicted_items.len(), gold_items.len()]) {
                     *count += more as u64;
                 }
-                if gold_items != told_items {
+                if gold_items != predicted_items {
                     let texts = |of: &Constraints| {
                         of.said(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
                     };
-                    let (gold, told) = (texts(gold), texts(&told));
-                    wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, told });
+                    let (gold, predicted) = (texts(gold), texts(&predicted));
+                    wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, told: predicted });
                 }
             }
             let gold = turn.overrides.iter().map(|gone| (number, gone.constraint, tokens(gone.was.texts())));
             gold_replaced.extend(gold);
             let of = |gone: &Demand| Some((number, Field::of(gone)?, tokens([gone.said.as_str()])));
-            told_replaced.extend(signals.gone.iter().filter_map(of));
+            predicted_replaced.extend(signals.gone.iter().filter_map(of));
             elsewhere += signals.gone.iter().filter(|gone| Field::of(gone).is_none()).count() as u64;
         }
         for (field, counts) in Field::ALL.into_iter().zip(&mut replaced) {
             let of = |all: &Replaced| all.iter().filter(|(_, own, _)| *own == field).cloned().collect::<Replaced>();
-            let (gold, told) = (of(&gold_replaced), of(&told_replaced));
-            for (count, more) in counts.iter_mut().zip([matched(&told, &gold), told.len(), gold.len()]) {
+            let (gold, predicted) = (of(&gold_replaced), of(&predicted_replaced));
+            for (count, more) in counts.iter_mut().zip([matched(&predicted, &gold), predicted.len(), gold.len()]) {
                 *count += more as u64;
             }
         }
@@ -302,11 +302,11 @@ pub fn score(folder: &Path) -> Result<Option<ConstraintScores>> {
     }))
 }
 
-/// How many of `told` are in `gold`, one to one, in order: of one turn and field, in lists with a word in common.
-fn matched(told: &Replaced, gold: &Replaced) -> usize {
+/// How many of `predicted` are in `gold`, one to one, in order: of one turn and field, in lists with a word in common.
+fn matched(predicted: &Replaced, gold: &Replaced) -> usize {
     let mut left: Vec<&(usize, Field, BTreeSet<String>)> = gold.iter().collect();
     let before = left.len();
-    for (turn, field, words) in told {
+    for (turn, field, words) in predicted {
         let is_it = |other: &&(usize, Field, BTreeSet<String>)| {
             (other.0, other.1) == (*turn, *field) && (!field.is_list() || !words.is_disjoint(&other.2))
         };

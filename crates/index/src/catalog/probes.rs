@@ -53,7 +53,7 @@ fn columns(mut probes: &[u16]) -> impl Iterator<Item = (bool, &[u16])> {
 /// Whether each of the columns of `small`, so many, has at least `share` of its values in the same column of `large`, as far as the
 /// smallest hashes of both say; `None` where they say too little of some column, and no other one has less.
 pub fn may_share(small: &[u16], large: &[u16], count: usize, share: f64) -> Option<bool> {
-    let mut told = 0;
+    let mut judged = 0;
     for ((own_complete, own), (complete, theirs)) in columns(small).zip(columns(large)) {
         // Of greater values nothing is known.
         let known = if complete { u16::MAX } else { theirs.last().copied().unwrap_or(0) };
@@ -63,10 +63,10 @@ pub fn may_share(small: &[u16], large: &[u16], count: usize, share: f64) -> Opti
             if (found as f64) < share * known as f64 {
                 return Some(false);
             }
-            told += 1;
+            judged += 1;
         }
     }
-    (told == count).then_some(true)
+    (judged == count).then_some(true)
 }
 
 #[cfg(test)]

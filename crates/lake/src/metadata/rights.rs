@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn a_licence_is_told_from_who_may_reach_the_data() {
-        let told = |statements: &[&str]| {
+        let licence_of = |statements: &[&str]| {
             let statements: Vec<String> = statements.iter().map(|statement| statement.to_string()).collect();
             licence(&statements).cloned().unwrap_or_default()
         };
         let by = "https://creativecommons.org/licenses/by/4.0/";
-        assert_eq!(told(&["info:eu-repo/semantics/openAccess", by]), by);
-        assert_eq!(told(&["Embargoed Access", "© University of Oslo", "CC BY 4.0"]), "CC BY 4.0");
-        assert_eq!(told(&["Open use", "Restricted Access"]), "Open use");
-        assert_eq!(told(&["Open Access"]), "");
+        assert_eq!(licence_of(&["info:eu-repo/semantics/openAccess", by]), by);
+        assert_eq!(licence_of(&["Embargoed Access", "© University of Oslo", "CC BY 4.0"]), "CC BY 4.0");
+        assert_eq!(licence_of(&["Open use", "Restricted Access"]), "Open use");
+        assert_eq!(licence_of(&["Open Access"]), "");
         assert_eq!(access("http://purl.org/coar/access_right/c_f1cf"), Some("embargoed"));
         assert_eq!(access("http://publications.europa.eu/resource/authority/access-right/NON_PUBLIC"), Some("closed"));
         assert_eq!((access("public"), access("Access on request")), (None, None));

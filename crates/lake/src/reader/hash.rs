@@ -69,7 +69,7 @@ impl PendingHash {
         let StreamHash { hasher, whole, file } = &mut *stream;
         match file {
             _ if *whole => Ok(ContentHash::of(hasher)),
-            _ if is_sample && source::is_told_by_ends(&self.path) => source::ends_hash(&self.path),
+            _ if is_sample && source::is_hashed_by_ends(&self.path) => source::ends_hash(&self.path),
             Some(file) => source::hash_rest(file, hasher, &self.path),
             None => source::content_hash(&self.path),
         }

@@ -169,7 +169,7 @@ pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn Ta
     let path = &file.path;
     if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) || storage::is_fetched_again(path) {
         // These are not read from start to end, or are read twice.
-        let ends_only = options.max_rows.is_some() && source::is_told_by_ends(path);
+        let ends_only = options.max_rows.is_some() && source::is_hashed_by_ends(path);
         let hash = if ends_only { source::ends_hash(path)? } else { source::content_hash(path)? };
         return Ok((open(file, options)?, PendingHash::known(path.clone(), hash)));
     }

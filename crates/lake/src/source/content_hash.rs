@@ -117,7 +117,7 @@ pub(crate) fn hash_of_parts(set: &FileSet, of: impl Iterator<Item = Option<Conte
 }
 
 /// Whether a file of which only a sample is read is too large to be read to its end for the hash; see [`ends_hash`].
-pub fn is_told_by_ends(path: &Path) -> bool {
+pub fn is_hashed_by_ends(path: &Path) -> bool {
     Location::of(path).file_stamp().is_ok_and(|(bytes, _)| bytes > LARGEST_HASHED_WHOLE)
 }
 

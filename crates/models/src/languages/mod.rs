@@ -31,8 +31,8 @@ const ENGLISH: &str = "about all any can could do does each every find from get 
 const LONGEST_RUN: usize = 4;
 /// Shortest part of a German compound, in letters.
 const SHORTEST_PART: usize = 3;
-/// Words that a note tells.
-const MOST_TOLD: usize = 12;
+/// Words that a note lists.
+const MOST_LISTED: usize = 12;
 /// Longest German compound that is taken apart, in letters: each of its endings is tried.
 const LONGEST_COMPOUND: usize = 80;
 /// What stands between the parts of a German compound.
@@ -301,11 +301,11 @@ impl Translated {
         let said: Vec<String> = self
             .words
             .iter()
-            .take(MOST_TOLD)
+            .take(MOST_LISTED)
             .map(|(word, english)| format!("`{}` {english}", shown(word, 40)))
             .collect();
         let unknown: Vec<String> =
-            self.unknown.iter().take(MOST_TOLD).map(|word| format!("`{}`", shown(word, 40))).collect();
+            self.unknown.iter().take(MOST_LISTED).map(|word| format!("`{}`", shown(word, 40))).collect();
         let unknown = if unknown.is_empty() { String::new() } else { format!("; as it is: {}", unknown.join(", ")) };
         format!("read word by word as {}: {}{unknown}", self.language.name(), said.join(", "))
     }

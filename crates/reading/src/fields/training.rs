@@ -137,8 +137,8 @@ pub fn train(questions: &[LabelledQuestion], searches: &[LabelledQuestion]) -> R
     let temperature = temperature(|temperature| {
         // Any of the labels is a right answer.
         let loss = |(example, logits): (&Example<'_>, &[f32; CLASSES])| -> f64 {
-            let told = softmax(logits, temperature);
-            let right: f64 = example.question.fields.iter().map(|asked| told[asked.class()]).sum();
+            let probabilities = softmax(logits, temperature);
+            let right: f64 = example.question.fields.iter().map(|asked| probabilities[asked.class()]).sum();
             -right.max(1e-12).ln()
         };
         examples.iter().zip(&held_out).map(loss).sum()
@@ -148,7 +148,7 @@ pub fn train(questions: &[LabelledQuestion], searches: &[LabelledQuestion]) -> R
     // What is asked for is told apart among the questions that ask for something.
     let asking: Vec<usize> =
         (0..questions.len()).filter(|at| questions[*at].fields[0] != Asked::Other(Other::None)).collect();
-    let told = |logits: &[f32; CLASSES]| {
+    let prediction = |logits: &[f32; CLASSES]| {
         let likelihoods = Likelihoods::of(logits, temperature).if_asked();
         let best = likeliest(&likelihoods);
         (best, likelihoods[best])
@@ -159,16 +159,16 @@ pub fn train(questions: &[LabelledQuestion], searches: &[LabelledQuestion]) -> R
     };
     let taken = |at: usize| Likelihoods::of(&held_out[at], temperature).of_any() >= 0.5;
     let confidences = asking.iter().map(|at| {
-        let (class, confidence) = told(&held_out[*at]);
+        let (class, confidence) = prediction(&held_out[*at]);
         (confidence, is_among(*at, class))
     });
     let report = FieldReport {
         questions: questions.len() as u64,
         searches: searches.len() as u64,
         words: model.places.len() as u64,
-        among: share(&asking, &|at| is_among(at, told(&held_out[at]).0)),
-        first: share(&asking, &|at| questions[at].fields[0].class() == told(&held_out[at]).0),
-        among_kept_in: share(&asking, &|at| is_among(at, told(&logits(&model, &examples[at])).0)),
+        among: share(&asking, &|at| is_among(at, prediction(&held_out[at]).0)),
+        first: share(&asking, &|at| questions[at].fields[0].class() == prediction(&held_out[at]).0),
+        among_kept_in: share(&asking, &|at| is_among(at, prediction(&logits(&model, &examples[at])).0)),
         calibration_error: calibration_error(confidences.collect()),
         taken_for_questions: share(&asking, &taken),
         searches_taken_for_questions: share(&(questions.len()..examples.len()).collect::<Vec<_>>(), &taken),

@@ -150,10 +150,10 @@ mod tests {
                 Intention::Integration,
             ),
         ] {
-            let (told, purpose) = model.rank(text);
-            assert_eq!((told.label, purpose.label), (operation, intention), "{text}");
-            let sum: f64 = told.all.iter().map(|(_, probability)| probability).sum();
-            assert!((sum - 1.0).abs() < 1e-9 && told.confidence > 0.2);
+            let (ranked, purpose) = model.rank(text);
+            assert_eq!((ranked.label, purpose.label), (operation, intention), "{text}");
+            let sum: f64 = ranked.all.iter().map(|(_, probability)| probability).sum();
+            assert!((sum - 1.0).abs() < 1e-9 && ranked.confidence > 0.2);
         }
         assert_eq!(SignalModel::parse(&model.to_bytes()).unwrap().places, model.places);
     }

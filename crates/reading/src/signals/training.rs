@@ -169,29 +169,29 @@ fn measure<L: Label>(
         losses.sum()
     });
     let mut confusion = vec![vec![0u32; L::ALL.len()]; L::ALL.len()];
-    let mut told: Vec<(f64, bool)> = Vec::with_capacity(held_out.len());
+    let mut predictions: Vec<(f64, bool)> = Vec::with_capacity(held_out.len());
     for (at, logits) in held_out {
         let probabilities = softmax(&logits[labels.clone()], temperature);
         let best = likeliest(&probabilities);
         confusion[truth(*at)][best] += 1;
-        told.push((probabilities[best], best == truth(*at)));
+        predictions.push((probabilities[best], best == truth(*at)));
     }
     let held_out = HeldOut {
         labels: L::ALL.iter().map(|label| label.name().to_string()).collect(),
         macro_f1: macro_f1(&confusion),
-        calibration_error: calibration_error(told),
+        calibration_error: calibration_error(predictions),
         confusion,
     };
     (temperature, held_out)
 }
 
-/// Mean over the labels of 2·right / (told + true); rows are true labels.
+/// Mean over the labels of 2·right / (predicted + true); rows are true labels.
 fn macro_f1(confusion: &[Vec<u32>]) -> f64 {
     let scores = (0..confusion.len()).map(|label| {
         let right = f64::from(confusion[label][label]);
         let true_ones: f64 = confusion[label].iter().map(|count| f64::from(*count)).sum();
-        let told: f64 = confusion.iter().map(|row| f64::from(row[label])).sum();
-        if right == 0.0 { 0.0 } else { 2.0 * right / (told + true_ones) }
+        let predicted: f64 = confusion.iter().map(|row| f64::from(row[label])).sum();
+        if right == 0.0 { 0.0 } else { 2.0 * right / (predicted + true_ones) }
     });
     scores.sum::<f64>() / confusion.len() as f64
 }

@@ -16,8 +16,8 @@ use lakeward_index::LakeIndex;
 const TOO_ALIKE: f64 = 0.8;
 /// A question of fewer words is none.
 const LEAST_WORDS: usize = 4;
-/// Column names told of a table.
-const TOLD_COLUMNS: usize = 12;
+/// Column names shown of a table.
+const SHOWN_COLUMNS: usize = 12;
 
 /// What speaks against a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -123,7 +123,7 @@ fn audited(facts: &Facts, made: &TableQuestions) -> AuditedTable {
     AuditedTable {
         table: made.id.clone(),
         title: facts.title.clone(),
-        columns: facts.columns.iter().take(TOLD_COLUMNS).map(|column| column.name.clone()).collect(),
+        columns: facts.columns.iter().take(SHOWN_COLUMNS).map(|column| column.name.clone()).collect(),
         generator: made.generator.clone(),
         stale: made.content != facts.content(),
         unknown: made.unknown.clone(),

@@ -89,7 +89,7 @@ impl Facts {
             let side = |side: &Option<String>| side.as_ref().or(time.words.as_ref()).and_then(line);
             Some((side(&time.start)?, side(&time.end)?))
         });
-        let told = profile
+        let profiled = profile
             .and_then(|profile| profile.time.as_ref())
             .map(|time| (tidy(&time.from, NAME_CHARS), tidy(&time.to, NAME_CHARS)));
         let in_column = profile.and_then(|profile| profile.places.as_ref());
@@ -107,7 +107,7 @@ impl Facts {
                 .collect(),
             publisher: metadata.publisher.as_ref().and_then(line),
             has_licence: metadata.licence.is_some(),
-            period: published.or(told).filter(|(from, to)| !from.is_empty() && !to.is_empty()),
+            period: published.or(profiled).filter(|(from, to)| !from.is_empty() && !to.is_empty()),
             places: match metadata.spatial.is_empty() {
                 false => metadata.spatial.iter().take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),
                 true => examples.take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),

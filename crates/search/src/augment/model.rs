@@ -65,24 +65,24 @@ impl QuestionMaker for QuestionModel<'_> {
         let record = record(facts);
         let ground = Ground::of_record(&record);
         let values = [("least", json!(LEAST_QUESTIONS)), ("most", json!(MOST_QUESTIONS)), ("record", record)];
-        let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |told: Reply| checked(told, &ground));
+        let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |reply: Reply| checked(reply, &ground));
         let answer = answer.map_err(|unanswered| unanswered.to_string());
         self.budget.settle(model.spent(), answer.as_ref().err().map(String::as_str));
         answer.map(|answer| completed(answer, facts))
     }
 }
 
-/// What the model is told of a table.
+/// A table as the prompt describes it.
 fn record(facts: &Facts) -> Value {
     let columns: Vec<Value> = facts
         .columns
         .iter()
         .map(|column| {
-            let mut told = json!({"name": column.name, "values": column.values});
+            let mut item = json!({"name": column.name, "values": column.values});
             if let Some(unit) = &column.unit {
-                told["unit"] = json!(unit);
+                item["unit"] = json!(unit);
             }
-            told
+            item
         })
         .collect();
     let mut record = json!({
@@ -133,10 +133,10 @@ fn shape() -> AnswerShape {
 }
 
 /// The questions of an answer that keep to the record.
-fn checked(told: Reply, ground: &Ground) -> Result<MadeQuestions, Refusal> {
+fn checked(reply: Reply, ground: &Ground) -> Result<MadeQuestions, Refusal> {
     let facet = |name: &String| Facet::ALL.into_iter().find(|facet| facet.name().eq_ignore_ascii_case(name.trim()));
     let mut unknown = Vec::new();
-    for name in &told.unknown {
+    for name in &reply.unknown {
         match facet(name) {
             Some(facet) if !unknown.contains(&facet) => unknown.push(facet),
             Some(_) => {}
@@ -149,8 +149,8 @@ fn checked(told: Reply, ground: &Ground) -> Result<MadeQuestions, Refusal> {
     unknown.sort_unstable();
     let mut questions: Vec<String> = Vec::new();
     let mut dropped = 0;
-    for told in told.questions {
-        let question = tidy(&told, LONGEST_QUESTION_CHARS + 1);
+    for question in reply.questions {
+        let question = tidy(&question, LONGEST_QUESTION_CHARS + 1);
         let words = words_of(&question);
         if words.len() < LEAST_WORDS || question.chars().count() > LONGEST_QUESTION_CHARS {
             continue;
@@ -180,9 +180,9 @@ fn completed(mut answer: MadeQuestions, facts: &Facts) -> MadeQuestions {
             answer.questions.push(question);
         }
     }
-    let told = [(Facet::Publisher, facts.publisher.is_some()), (Facet::Licence, facts.has_licence)];
-    answer.unknown.retain(|facet| told.iter().all(|(of, _)| of != facet));
-    answer.unknown.extend(told.into_iter().filter(|(_, is_known)| !is_known).map(|(facet, _)| facet));
+    let stated = [(Facet::Publisher, facts.publisher.is_some()), (Facet::Licence, facts.has_licence)];
+    answer.unknown.retain(|facet| stated.iter().all(|(of, _)| of != facet));
+    answer.unknown.extend(stated.into_iter().filter(|(_, is_known)| !is_known).map(|(facet, _)| facet));
     answer.unknown.sort_unstable();
     answer
 }

@@ -113,8 +113,8 @@ pub(super) fn unknown(facts: &Facts) -> Vec<Facet> {
         facts.columns.iter().any(|column| words_of(&column.words).iter().any(|word| list.contains(&word.as_str())))
     };
     let measured = facts.columns.iter().any(|column| {
-        let told = matches!(column.semantic, Some(SemanticType::Percentage));
-        column.unit.is_some() || told || column.name.contains(['%', '$', '€', '£'])
+        let is_percentage = matches!(column.semantic, Some(SemanticType::Percentage));
+        column.unit.is_some() || is_percentage || column.name.contains(['%', '$', '€', '£'])
     });
     let subject = [&facts.name(), &facts.tags.join(" "), &facts.description]
         .iter()

@@ -201,7 +201,7 @@ fn matches_other_hash(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> bo
     // A record is hashed by its line.
     let Some(table) = dataset.table() else { return false };
     let Ok(path) = source::file_path(lake, &table.path) else { return false };
-    if !source::is_told_by_ends(&path) {
+    if !source::is_hashed_by_ends(&path) {
         return false;
     }
     let other = if table.report.sample.is_some() { source::content_hash(&path) } else { source::ends_hash(&path) };

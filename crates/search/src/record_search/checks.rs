@@ -172,12 +172,12 @@ impl<'a> Check<'a> {
         (every, some)
     }
 
-    /// Whether the record at `place`, which says what `told` says, meets it.
-    pub fn told(&self, place: usize, told: &ReportedRoles) -> DemandCheck {
+    /// Whether the record at `place`, which says what `reported` says, meets it.
+    pub fn outcome(&self, place: usize, reported: &ReportedRoles) -> DemandCheck {
         let says = match self.demand.value {
-            Demanded::Period(_) if self.demand.role != Role::Published => told.has_years,
-            Demanded::Period(_) => told.roles.contains(&Role::Published),
-            Demanded::Values(_) | Demanded::Said => told.roles.contains(&self.demand.role),
+            Demanded::Period(_) if self.demand.role != Role::Published => reported.has_years,
+            Demanded::Period(_) => reported.roles.contains(&Role::Published),
+            Demanded::Values(_) | Demanded::Said => reported.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
         let state = match (self.has_all(place), self.refused) {

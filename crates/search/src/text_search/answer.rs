@@ -19,14 +19,14 @@ use lakeward_core::text::{name_words, shown};
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::{FieldMatch, LexicalField, TypedWord};
 
-/// Words of a request told that a table does not say.
+/// Words of a request that a reason lists as missing from a table.
 const MISSING: usize = 4;
 /// Characters of a note that a reason shows.
 const NOTE_CHARS: usize = 160;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
-/// Words of a request that a reason says where it found them, the rarest.
-const TOLD_WORDS: usize = 5;
+/// Words of a request of which a reason says where it found them, the rarest.
+const REASON_WORDS: usize = 5;
 
 /// A table that answers a text, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -154,8 +154,8 @@ pub(super) fn answer(
     let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
     let mut named_values = Vec::new();
     // That a column of numbers holds a number is no news.
-    let told = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));
-    for (value, column) in told.take(SHOWN_VALUES) {
+    let textual = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));
+    for (value, column) in textual.take(SHOWN_VALUES) {
         let place = column.column.wrapping_sub(first) as usize;
         let column = dataset.columns().get(place).map(|column| column.name.clone());
         named_values.extend(column.map(|column| NamedValue { value, column }));
@@ -202,25 +202,25 @@ const TELLING: [(LexicalField, &str); 6] = [
 fn reason(answer: &SearchAnswer, exact: bool, query: &TextVectors) -> String {
     let rarity = |word: &str| query.rarity.get(word).copied().unwrap_or(0.0);
     let key = |word: &str| name_words(word).join(" ");
-    let mut told: HashSet<String> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut parts: Vec<(f32, String)> = Vec::new();
     if exact {
         parts.push((f32::INFINITY, "this is its name".into()));
     }
     for NamedValue { value, column } in answer.named_values.iter().take(2).filter(|_| !exact) {
-        if told.insert(key(value)) {
+        if seen.insert(key(value)) {
             let words: Vec<&str> = value.split_whitespace().collect();
-            told.extend(words.iter().map(|word| key(word)));
+            seen.extend(words.iter().map(|word| key(word)));
             parts.push((words.into_iter().map(rarity).sum(), format!("`{column}` has `{value}`")));
         }
     }
     let mut words: Vec<(f32, &str, &str)> = Vec::new();
     for (field, says) in TELLING.iter().filter(|_| !exact) {
         let said = answer.matched.iter().filter(|matched| matched.field == *field).flat_map(|matched| &matched.words);
-        words.extend(said.filter(|word| told.insert(key(word))).map(|word| (rarity(word), *says, word.as_str())));
+        words.extend(said.filter(|word| seen.insert(key(word))).map(|word| (rarity(word), *says, word.as_str())));
     }
     words.sort_by(|a, b| b.0.total_cmp(&a.0));
-    words.truncate(TOLD_WORDS);
+    words.truncate(REASON_WORDS);
     for (_, says) in TELLING {
         let said: Vec<&(f32, &str, &str)> = words.iter().filter(|word| word.1 == says).collect();
         if !said.is_empty() {

@@ -161,8 +161,8 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
     let mut shown = Vec::new();
     for (role, values) in counts {
         // How much they tell of which answer it is.
-        let told = |count: usize| -(count as f64 / left as f64) * (count as f64 / left as f64).log2();
-        let information: f64 = values.values().filter(|count| **count > 1).map(|count| told(*count)).sum();
+        let entropy = |count: usize| -(count as f64 / left as f64) * (count as f64 / left as f64).log2();
+        let information: f64 = values.values().filter(|count| **count > 1).map(|count| entropy(*count)).sum();
         let mut values: Vec<(&str, usize)> =
             values.into_iter().filter(|(value, count)| *count < left || is_chosen(role, value)).collect();
         values.sort_by(|a, b| is_chosen(role, b.0).cmp(&is_chosen(role, a.0)).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));

@@ -111,8 +111,8 @@ fn equal_runs_have_equal_traces_and_others_say_where_they_part() {
     let mut turned = one.trace.clone();
     for (turn, step, what) in turns {
         turn(&mut turned);
-        let (name, told) = first_difference(&one.trace, &turned).expect("a difference");
-        assert!(name == step && told.contains(what), "{name}: {told}");
+        let (name, difference) = first_difference(&one.trace, &turned).expect("a difference");
+        assert!(name == step && difference.contains(what), "{name}: {difference}");
     }
     let other = plain("unemployment", &settings);
     assert_eq!(first_difference(&one.trace, &other.trace).expect("a difference").0, "search goal");

@@ -134,8 +134,9 @@ impl ListFolder {
         let found = (made_by, version("format_version"), version("index_format_version"));
         let this = (env!("CARGO_PKG_VERSION"), u64::from(VERSION), u64::from(manifest::VERSION));
         if found != this {
-            let told = |(version, list, index): (&str, u64, u64)| format!("{version} (lists {list}, index {index})");
-            let (found, this) = (told(found), told(this));
+            let versions =
+                |(version, list, index): (&str, u64, u64)| format!("{version} (lists {list}, index {index})");
+            let (found, this) = (versions(found), versions(this));
             return Err(wrong(format!(
                 "was made by Lakeward {found}, and this is {this}: make it again with this one"
             )));

@@ -29,7 +29,7 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
         let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
         let holds = conversation.holds(schema, table);
         let read = |most| Reader::builtin().readings(&turn.text, labelled.previous(), schema, &holds, most);
-        let (told, certainty) = match base {
+        let (reading, certainty) = match base {
             Standing::Plan(plan) => {
                 let mut all = meanings(read(READINGS), plan, &|turn| assemble(turn, schema, plan));
                 let first = all.swap_remove(0);
@@ -41,7 +41,7 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
                 (turn, certainty)
             }
         };
-        let (said, wanted, lost) = base.after(&told, schema, at + 1);
+        let (said, wanted, lost) = base.after(&reading, schema, at + 1);
         let words = |standing: &Standing, tables: &[TableWish]| {
             let hows: Vec<&str> = tables.iter().map(|wish| wish.how.name()).collect();
             format!("{standing} {}", hows.join(" "))
@@ -50,7 +50,7 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
         let hows = |tables: &[TableWish]| tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
         found.push(TurnCheck {
             over_table: matches!(base, Standing::Plan(_)),
-            act: told.acts.first() == meant.acts.first(),
+            act: reading.acts.first() == meant.acts.first(),
             // Demands have other words where they come to the same.
             same: match base {
                 Standing::Plan(_) => said == *after && hows(&wanted) == hows(tables),
