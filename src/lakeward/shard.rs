@@ -102,7 +102,7 @@ impl Lakeward {
         }
     }
 
-    /// What this shard says to `question`, where all shards have told what is `heard`; whether it is the first of these.
+    /// What this shard answers to `question`, where `of_all` are the figures of all shards so far; whether it is the first of these.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`], and those of the question.

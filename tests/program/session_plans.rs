@@ -172,8 +172,8 @@ fn steps_back_reach_as_far_in_a_session_that_is_saved_after_every_turn() {
         let first = answer.operations.iter().find(|operation| operation.requested);
         first.and_then(|operation| operation.runnable.as_ref()).map(steps).unwrap_or_default()
     };
-    let wishes = ["only tea", "total amount per shop", "largest first", "the first two only"];
-    let mut asked: Vec<Vec<String>> = wishes.iter().map(|wish| said(wish)).collect();
+    let requests = ["only tea", "total amount per shop", "largest first", "the first two only"];
+    let mut asked: Vec<Vec<String>> = requests.iter().map(|request| said(request)).collect();
     assert!(asked.iter().all(|steps| !steps.is_empty()), "{asked:?}");
     while asked.pop().is_some() {
         assert_eq!(said("undo that"), asked.last().cloned().unwrap_or_default(), "{} are left", asked.len());

@@ -178,7 +178,7 @@ impl Agent<'_> {
         let facts = self.facts(&[Field::Link, Field::Format], &about)?;
         let notes = facts.iter().map(RecordFact::line).collect();
         let mut answer = Recommendation { operations: vec![operation], facts, notes, ..self.empty_answer(reading) };
-        // What is done with an answer is no wish for others.
+        // What is done with an answer is no request for others.
         answer.signals.demands.clone_from(&session.demands);
         answer.signals.gone.clear();
         self.given(session, reading, answer).map(Some)

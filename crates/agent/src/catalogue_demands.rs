@@ -232,7 +232,7 @@ impl Agent<'_> {
         if demands.is_empty() || !(states || self.index.has_records()?) {
             return Ok(None);
         }
-        let (mut said, mut earlier) = session.said_of_demands(&reading.signals, &reading.request.text);
+        let (mut said, mut earlier) = session.demand_texts(&reading.signals, &reading.request.text);
         for choice in &session.rejected {
             let Some(table) = self.index.get(&choice.table)? else { continue };
             let title = self.index.dataset(table)?.title();

@@ -3,65 +3,65 @@
 
 use std::collections::BTreeMap;
 
-use super::wanted_columns::Partner;
-use super::wanted_table::{Found, LEAST_PARTNER, NAMED_KEY, SAME_NAME, SEVERAL};
+use super::requested_columns::Partner;
+use super::requested_table::{Found, LEAST_PARTNER, NAMED_KEY, SAME_NAME, SEVERAL};
 use super::weighed::names_table;
 use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, name_words};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_models::languages::Language;
-use lakeward_reading::reader::TableWish;
+use lakeward_reading::reader::RequestedTable;
 use lakeward_search::weights::PartnerWeights;
 use lakeward_search::{Candidate, JoinAnswer, RankingWeights};
 
 /// A column is one that is wanted from this likeness, in 0..=1.
-const WANTED_COLUMN: f64 = 0.45;
+const LEAST_LIKENESS: f64 = 0.45;
 
 /// The partner that words describe best: by its name, the columns that are wanted, and what a search for the words finds.
 pub(super) fn described(
-    (wish, found): (&TableWish, &Found),
+    (requested, found): (&RequestedTable, &Found),
     text: &str,
     by_keys: &BTreeMap<String, JoinAnswer>,
     partners: Vec<&Candidate>,
     (ranking, language): (&RankingWeights, Option<Language>),
 ) -> Option<Partner> {
     let (weights, least_containment) = (&ranking.partner, ranking.fit.least_containment);
-    let wanted = wanted_of(wish, &partners);
-    let is_named = |candidate: &Candidate| wish.id.as_deref() == Some(candidate.dataset.id().as_str());
+    let phrases = column_phrases(requested, &partners);
+    let is_named = |candidate: &Candidate| requested.id.as_deref() == Some(candidate.dataset.id().as_str());
     let answer_of = |candidate: &Candidate| {
         let answer = by_keys.get(candidate.dataset.id().as_str()).or(candidate.join.as_ref())?;
         let enough = answer.containment >= least_containment || is_named(candidate);
         enough.then(|| answer.clone())
     };
-    let wanted_columns =
-        |candidate: &Candidate, answer: &JoinAnswer| wanted_columns(candidate, &wanted, answer, weights, language);
+    let matching_columns =
+        |candidate: &Candidate, answer: &JoinAnswer| matching_columns(candidate, &phrases, answer, weights, language);
     // What is wanted decides, unless a table is named by its id. Where columns have a word of each on average, all is there.
     let has = |(fit, columns): &(f64, Vec<String>)| (*fit >= weights.one_word, !columns.is_empty());
-    let has_wanted = |candidate: &&Candidate| Some(has(&wanted_columns(candidate, &answer_of(candidate)?)));
-    let most = partners.iter().filter_map(has_wanted).max().unwrap_or_default();
+    let coverage = |candidate: &&Candidate| Some(has(&matching_columns(candidate, &answer_of(candidate)?)));
+    let most = partners.iter().filter_map(coverage).max().unwrap_or_default();
     let mut best: Option<(f64, &Candidate, JoinAnswer, Vec<String>)> = None;
     for candidate in partners {
         let Some(answer) = answer_of(candidate) else { continue };
-        let found_columns = wanted_columns(candidate, &answer);
+        let found_columns = matching_columns(candidate, &answer);
         if has(&found_columns) < most && !is_named(candidate) {
             continue;
         }
         let (fit, columns) = found_columns;
-        let named = named_by(candidate, wish, text, weights, language);
+        let named = named_by(candidate, requested, text, weights, language);
         let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
         if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
             continue;
         }
         // A table that nobody named is chosen for what it has.
-        if named < LEAST_PARTNER && !wanted.is_empty() && columns.is_empty() {
+        if named < LEAST_PARTNER && !phrases.is_empty() && columns.is_empty() {
             continue;
         }
         let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
         let repeats = match answer.fan_out {
             // Several keys are named, and on those that it has its rows are many for one.
-            fan_out if fan_out > SEVERAL && wish.keys.len() > 1 && !has_keys => weights.without_keys,
+            fan_out if fan_out > SEVERAL && requested.keys.len() > 1 && !has_keys => weights.without_keys,
             fan_out => weights.repeats * fan_out.max(1.0).log10().min(1.0),
         };
-        let keys = share_of_keys(candidate, &wish.keys) + f64::from(u8::from(has_keys));
+        let keys = share_of_keys(candidate, &requested.keys) + f64::from(u8::from(has_keys));
         let score = weights.named * named + fit + by_words + keys + answer.score - repeats;
         if best.as_ref().is_none_or(|(known, ..)| score > *known) {
             best = Some((score, candidate, answer, columns));
@@ -79,11 +79,11 @@ pub(super) fn described(
 
 /// The columns that are wanted: those that were read so; else what describes a table where it is the name of a column of a partner, as in "add
 /// the iso3".
-fn wanted_of(wish: &TableWish, partners: &[&Candidate]) -> Vec<String> {
-    if !wish.wanted.is_empty() || wish.id.is_some() {
-        return wish.wanted.clone();
+fn column_phrases(requested: &RequestedTable, partners: &[&Candidate]) -> Vec<String> {
+    if !requested.columns.is_empty() || requested.id.is_some() {
+        return requested.columns.clone();
     }
-    let words: Vec<String> = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word)).collect();
+    let words: Vec<String> = name_words(&requested.words).into_iter().filter(|word| !is_function_word(word)).collect();
     let words = words.join(" ");
     let is_it = |column: &ColumnProfile| name_likeness(&words, &column.name) >= SAME_NAME;
     let is_column = partners.iter().any(|candidate| candidate.dataset.columns().iter().any(is_it));
@@ -92,9 +92,9 @@ fn wanted_of(wish: &TableWish, partners: &[&Candidate]) -> Vec<String> {
 
 /// How well the columns that a candidate adds are what is wanted, in 0..=1, and which they are. A column that has only one of the words counts
 /// in full where its table is called by the others ("country name" in a table of countries).
-fn wanted_columns(
+fn matching_columns(
     candidate: &Candidate,
-    wanted: &[String],
+    phrases: &[String],
     answer: &JoinAnswer,
     weights: &PartnerWeights,
     language: Option<Language>,
@@ -105,7 +105,7 @@ fn wanted_columns(
     let title = in_english(&candidate.dataset.title(), id, language);
     let english = |name: &str| language.and_then(|language| language.name_in_english(name));
     let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.column == column.name);
-    for phrase in wanted {
+    for phrase in phrases {
         let parts = NameParts::of(phrase);
         let said: Vec<String> = name_words(phrase).into_iter().filter(|word| !is_function_word(word)).collect();
         let words: Vec<NameParts> = said.iter().map(|word| NameParts::of(word)).collect();
@@ -144,7 +144,7 @@ fn wanted_columns(
             }
             sum += likeness;
             counted += 1;
-            if alone >= WANTED_COLUMN && !columns.contains(&column.name) {
+            if alone >= LEAST_LIKENESS && !columns.contains(&column.name) {
                 columns.push(column.name.clone());
             }
         }
@@ -169,16 +169,16 @@ fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
 /// How much words name a candidate, in 0..=1; more by its id.
 fn named_by(
     candidate: &Candidate,
-    wish: &TableWish,
+    requested: &RequestedTable,
     text: &str,
     weights: &PartnerWeights,
     language: Option<Language>,
 ) -> f64 {
     let id = candidate.dataset.id().as_str();
-    if wish.id.as_deref() == Some(id) {
+    if requested.id.as_deref() == Some(id) {
         return weights.named_by_id;
     }
-    overlap(&wish.words, id, &in_english(&candidate.dataset.title(), id, language)).max(spelt_out(text, id))
+    overlap(&requested.words, id, &in_english(&candidate.dataset.title(), id, language)).max(spelt_out(text, id))
 }
 
 /// A title, and what an id is in English.

@@ -9,8 +9,8 @@ use self::moved_years::{date_columns, with_years_moved};
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::{Correction, Read};
+use super::requested_table::replaced_source;
 use super::scored::{Scored, best_table};
-use super::wanted_table::replaced_source;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Plan, Relation, Step, Union, UnionPart};
@@ -18,7 +18,7 @@ use lakeward_core::request::Input;
 use lakeward_core::text::years::{LIKELY, year, years};
 use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
-use lakeward_reading::reader::{Act, How, MONTHS, TableWish, TurnReading, month_said};
+use lakeward_reading::reader::{Act, How, MONTHS, RequestedTable, TurnReading, month_said};
 use lakeward_search::union::{self, UnionOptions};
 
 /// Words that ask for rows beside those at hand, not in their place.
@@ -79,17 +79,22 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index.
-    pub(super) fn editions_wanted(&self, text: &str, base: &Plan, tables: &[TableWish]) -> Result<Option<Editions>> {
-        let is_period = |wish: &TableWish| {
-            let mut said = name_words(&wish.words).into_iter().filter(|word| !is_function_word(word));
+    pub(super) fn requested_editions(
+        &self,
+        text: &str,
+        base: &Plan,
+        tables: &[RequestedTable],
+    ) -> Result<Option<Editions>> {
+        let is_period = |requested: &RequestedTable| {
+            let mut said = name_words(&requested.words).into_iter().filter(|word| !is_function_word(word));
             let is_said = |word: &str| word == "same" || !periods(word).is_empty();
-            wish.id.is_none() && wish.wanted.is_empty() && said.all(|word| is_said(&word))
+            requested.id.is_none() && requested.columns.is_empty() && said.all(|word| is_said(&word))
         };
         match tables.iter().all(is_period) {
             true => {
                 // "The same" of another year comes in the place of what there is.
                 let is_same = lower_words(text).any(|word| word == "same");
-                self.in_editions(text, base, !is_same && tables.iter().any(|wish| wish.how == How::Union))
+                self.in_editions(text, base, !is_same && tables.iter().any(|requested| requested.how == How::Union))
             }
             false => Ok(None),
         }

@@ -81,7 +81,7 @@ pub fn changes_working_table(session: &Session, plan: &Plan, preview: &PlanPrevi
     let Some(before) = session.plan() else { return Ok(()) };
     let known = before.relation.steps.len();
     let idle =
-        if *plan == before { known > 0 } else { plan.goes_on_from(&before) && preview.changes_nothing_after(known) };
+        if *plan == before { known > 0 } else { plan.continues(&before) && preview.changes_nothing_after(known) };
     if !idle {
         return Ok(());
     }

@@ -31,6 +31,8 @@ mod reading;
 pub mod recommend;
 mod record_facts;
 mod record_questions;
+mod requested_columns;
+mod requested_table;
 mod same_values;
 mod scored;
 pub mod session;
@@ -42,8 +44,6 @@ mod task;
 pub mod trace;
 mod turn;
 mod turn_effect;
-mod wanted_columns;
-mod wanted_table;
 mod weighed;
 
 use std::cell::{OnceCell, RefCell};

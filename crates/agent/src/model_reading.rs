@@ -1,5 +1,5 @@
 //! The reader that is a language model. One question shows it the plan and the tables at hand, what is wanted, what was shown and what is said;
-//! the answer is what the built-in reader gives: acts, the plan after the turn, the wishes after it. It is checked against closed sets and tried
+//! the answer is what the built-in reader gives: acts, the plan after the turn, the demands after it. It is checked against closed sets and tried
 //! in a preview, repaired once with what is wrong, and not used if it is wrong then.
 
 use std::cell::Cell;
@@ -44,9 +44,9 @@ const ALIKE: usize = 3;
 const EARLIER_PLANS: usize = 3;
 /// Datasets shown last that a prompt lists.
 const SHOWN: usize = 10;
-/// Wishes and unmet wishes that are taken from an answer, and characters of one.
-const MOST_WISHES: usize = 20;
-const WISH: usize = 120;
+/// Demands and unmet requests that are taken from an answer, and characters of one.
+const MOST_DEMANDS: usize = 20;
+const DEMAND: usize = 120;
 
 /// A turn as a model reads it.
 pub(super) struct ModelReading {
@@ -83,7 +83,7 @@ struct Answer {
     #[serde(default)]
     unsure: Option<String>,
     #[serde(default)]
-    wanted: Vec<Wish>,
+    wanted: Vec<ModelDemand>,
     #[serde(default)]
     answers: Vec<usize>,
     #[serde(default)]
@@ -94,7 +94,7 @@ struct Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wish {
+struct ModelDemand {
     role: String,
     words: String,
     #[serde(default)]
@@ -151,8 +151,8 @@ impl Agent<'_> {
         if !(1..=2).contains(&answer.acts.len()) {
             return Err(Refusal::new("acts are one or two"));
         }
-        if let Some(wish) = answer.wanted.iter().find(|wish| !known.roles.contains(&wish.role)) {
-            return Err(Refusal { problem: format!("`{}` is no role", wish.role), valid: known.roles.clone() });
+        if let Some(demand) = answer.wanted.iter().find(|demand| !known.roles.contains(&demand.role)) {
+            return Err(Refusal { problem: format!("`{}` is no role", demand.role), valid: known.roles.clone() });
         }
         if answer.answers.iter().any(|number| !(1..=known.shown).contains(number)) {
             return Err(Refusal::new(format!("answers are numbers of the {} datasets shown", known.shown)));
@@ -315,22 +315,22 @@ impl Answer {
         spans.extend(self.steps.map(|steps| numbered(Role::Steps, steps)));
         let turn = TurnReading { acts: self.acts, confidence: trust as f32, spans, ..TurnReading::default() };
         let number = session.next_turn();
-        let wishes = self.wanted.into_iter().filter(|wish| lower_words(&wish.words).next().is_some());
-        let wanted = wishes.take(MOST_WISHES).map(|wish| wish.demand(&session.demands, number)).collect();
+        let demands = self.wanted.into_iter().filter(|demand| lower_words(&demand.words).next().is_some());
+        let wanted = demands.take(MOST_DEMANDS).map(|demand| demand.resolved(&session.demands, number)).collect();
         let written = self.plan.map(|relation| Written {
             plan: relation.into(),
-            missing: self.missing.iter().take(MOST_WISHES).map(|words| clean(words, WISH)).collect(),
-            unsure: self.unsure.map(|words| clean(&words, WISH)).filter(|words| !words.is_empty()),
+            missing: self.missing.iter().take(MOST_DEMANDS).map(|words| clean(words, DEMAND)).collect(),
+            unsure: self.unsure.map(|words| clean(&words, DEMAND)).filter(|words| !words.is_empty()),
         });
         ModelReading { turn, operation: self.operation, intention: self.intention, wanted, written }
     }
 }
 
-impl Wish {
+impl ModelDemand {
     /// The demand: one in force where it says the same.
-    fn demand(self, before: &[Demand], turn: usize) -> Demand {
+    fn resolved(self, before: &[Demand], turn: usize) -> Demand {
         let role = Respect::from(self.role);
-        let words = clean(&self.words, WISH);
+        let words = clean(&self.words, DEMAND);
         let same = |known: &&Demand| {
             known.role == role && known.avoid == self.avoid && known.said.to_lowercase() == words.to_lowercase()
         };
@@ -352,7 +352,7 @@ impl Wish {
 }
 
 fn prompt_demand(demand: &Demand) -> Value {
-    let mut item = json!({"role": demand.role.name(), "words": clean(&demand.said, WISH), "avoid": demand.avoid});
+    let mut item = json!({"role": demand.role.name(), "words": clean(&demand.said, DEMAND), "avoid": demand.avoid});
     if let Demanded::Period(years) = demand.value {
         let (from, to) = years.bounds();
         item["from"] = json!(from);
@@ -400,7 +400,7 @@ fn schema() -> Value {
     let names = |all: Vec<&str>| json!({"type": "string", "enum": all});
     let acts = names(Act::ALL.iter().map(|act| act.name()).collect());
     let maybe = |kind: &str| json!({"type": [kind, "null"]});
-    let wish = json!({
+    let demand = json!({
         "type": "object",
         "properties": {
             "role": {"type": "string"},
@@ -419,7 +419,7 @@ fn schema() -> Value {
         "plan": maybe("object"),
         "missing": {"type": "array", "items": {"type": "string"}},
         "unsure": {"type": "string"},
-        "wanted": {"type": "array", "items": wish, "maxItems": MOST_WISHES},
+        "wanted": {"type": "array", "items": demand, "maxItems": MOST_DEMANDS},
         "answers": {"type": "array", "items": {"type": "integer"}},
         "count": maybe("integer"),
         "steps": maybe("integer"),

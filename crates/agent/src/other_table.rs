@@ -30,7 +30,7 @@ impl Agent<'_> {
         let text = reading.request.text.as_str();
         let over_answer = if reading.over.is_some() { None } else { self.over_answer(session, text)? };
         let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
-        let goes_on = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
+        let continues = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
         // "Of those" are the rows at hand.
         let words: Vec<String> = lower_words(text).collect();
         let refers = words.windows(2).any(|two| two[0] == "of" && matches!(&*two[1], "those" | "these" | "them"));
@@ -38,7 +38,7 @@ impl Agent<'_> {
         // "Now just the top 2" needs no column.
         let of_any_rows = |span: &Span| matches!(span.role, Role::Limit | Role::Steps | Role::Answer);
         let needs_none = !over.turn.spans.is_empty() && over.turn.spans.iter().all(of_any_rows);
-        if goes_on || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
+        if continues || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }
         let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
@@ -69,7 +69,7 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index, and whatever reading the table reports.
-    pub(super) fn taken_up<'r>(
+    pub(super) fn continued_proposal<'r>(
         &self,
         session: &Session,
         reading: &Reading<'_>,
@@ -81,8 +81,9 @@ impl Agent<'_> {
         }
         let Some(at_hand) = session.at_proposal() else { return Ok(None) };
         let over = self.read(&at_hand, request, model)?;
-        let goes_on = over.over.as_ref().is_some_and(PlanReading::goes_on) && !self.is_about_other(&at_hand, &over)?;
-        Ok(goes_on.then_some((at_hand, over)))
+        let continues =
+            over.over.as_ref().is_some_and(PlanReading::continues_plan) && !self.is_about_other(&at_hand, &over)?;
+        Ok(continues.then_some((at_hand, over)))
     }
 
     /// A turn without a table at hand as it is read over the table that the turn before found, where that found tables of the lake.

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use super::Agent;
 use super::known_columns::{AtHand, described};
 use super::model_reading::Written;
+use super::requested_table::{Chosen, Next, replaced_source};
 use super::scored::Scored;
-use super::wanted_table::{Chosen, Next, replaced_source};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, Kept, Plan, Relation, Step};
@@ -19,8 +19,8 @@ use lakeward_core::text::stems;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, Explained, How, Meaning, NotApplied, READINGS, Reader, Role, Span, TableWish, TurnReading, assemble,
-    meanings, schema_of, with_table,
+    Act, Assembly, Explained, How, Meaning, NotApplied, READINGS, Reader, RequestedTable, Role, Span, TurnReading,
+    assemble, meanings, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
@@ -39,7 +39,7 @@ pub(super) struct PlanReading {
     /// What was read.
     pub turn: TurnReading,
     /// The plan that was carried out.
-    pub stands: Plan,
+    pub current: Plan,
     /// The plan that it goes on from: what was asked for last, carried out or not.
     pub base: Plan,
     /// What it makes of that plan, tables aside.
@@ -66,7 +66,7 @@ pub(super) struct Read {
 }
 
 /// What the turn comes to.
-pub(super) struct PlanWish {
+pub(super) struct RequestedPlan {
     /// The plan.
     pub plan: Plan,
     /// The table that is joined or appended, if one is.
@@ -92,9 +92,9 @@ impl PlanReading {
         Self::of(read, base.clone(), base, written)
     }
 
-    fn of(read: Read, stands: Plan, base: Plan, written: Option<Written>) -> Self {
+    fn of(read: Read, current: Plan, base: Plan, written: Option<Written>) -> Self {
         let Read { turn, assembly, explained, certainty, others } = read;
-        Self { turn, stands, base, assembly, explained, certainty, others, written }
+        Self { turn, current, base, assembly, explained, certainty, others, written }
     }
 
     /// The same turn with the plan that a model wrote for it.
@@ -115,7 +115,7 @@ impl PlanReading {
 
     /// Whether it changes the plan that it was read over, or takes steps of it back. What begins something new does so only where the columns explain
     /// nearly all of it.
-    pub fn goes_on(&self) -> bool {
+    pub fn continues_plan(&self) -> bool {
         let changes = self.only_moves().is_some()
             || self.only_rejects()
             || self.wants_tables()
@@ -129,11 +129,11 @@ impl PlanReading {
 
     /// Whether it goes on from the plan over another table in the place of the one at hand.
     pub fn is_over_other_rows(&self) -> bool {
-        self.assembly.plan.relation.source != self.stands.relation.source
+        self.assembly.plan.relation.source != self.current.relation.source
     }
 
     /// The rows that were counted or computed from, where the plan ends with one figure of all of them and the turn names nothing of it: "show me those".
-    pub fn rows_counted(&self) -> Option<PlanWish> {
+    pub fn rows_counted(&self) -> Option<RequestedPlan> {
         let steps = &self.base.relation.steps;
         let is_of_all = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
         let figure = steps.iter().rposition(is_of_all)?;
@@ -142,7 +142,7 @@ impl PlanReading {
         let is_other = matches!(self.turn.acts.first(), Some(Act::Accept | Act::Reject | Act::Unclear));
         let is_asked = !is_other && !self.is_written() && !self.says_more();
         let remarks = vec!["these are the rows that the figure is of".to_string()];
-        is_asked.then_some(PlanWish {
+        is_asked.then_some(RequestedPlan {
             plan,
             table: None,
             kind: OperationKind::Filter,
@@ -186,7 +186,7 @@ impl PlanReading {
 
     /// What the plan that a language model wrote does to the one before; none where it wrote none, or the same.
     pub fn written_kind(&self) -> Option<OperationKind> {
-        Some(written_wish(&self.base, self.written.as_ref()?)?.kind)
+        Some(written_plan(&self.base, self.written.as_ref()?)?.kind)
     }
 
     /// Whether a language model wrote a plan that has all that was asked for.
@@ -201,7 +201,7 @@ impl PlanReading {
 }
 
 impl Agent<'_> {
-    /// Reads a turn over the table that `stands` makes, and over what was asked of it since. Turns that take steps back are read on the plan before
+    /// Reads a turn over the table that `current` makes, and over what was asked of it since. Turns that take steps back are read on the plan before
     /// them.
     ///
     /// # Errors
@@ -210,11 +210,11 @@ impl Agent<'_> {
         &self,
         session: &Session,
         text: &str,
-        stands: Plan,
+        current: Plan,
         at_hand: Option<AtHand<'_>>,
     ) -> Result<PlanReading> {
-        let is_at_hand = session.plan().as_ref() == Some(&stands);
-        let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
+        let is_at_hand = session.plan().as_ref() == Some(&current);
+        let base = session.pending().last().filter(|_| is_at_hand).map_or(&current, |plan| *plan).clone();
         let mut read = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
         // What the rows at hand do not have, a table that is joined to them may.
@@ -228,7 +228,7 @@ impl Agent<'_> {
                 (base, read) = (wider, with);
             }
         }
-        let (base, read) = match self.editions_wanted(text, &base, &read.assembly.tables)? {
+        let (base, read) = match self.requested_editions(text, &base, &read.assembly.tables)? {
             // What goes on from the plan is the change to its tables, too.
             Some(editions) => {
                 let read = self.read_in_editions(session, text, &editions, (at_hand, &|_| ()))?;
@@ -239,13 +239,13 @@ impl Agent<'_> {
             }
             None => self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?,
         };
-        let reading = PlanReading::of(read, stands, base, None);
+        let reading = PlanReading::of(read, current, base, None);
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
         let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
         let read = self.assembled(session, text, &base, at_hand, &|_| ())?;
-        Ok(PlanReading::of(read, reading.stands, base, None))
+        Ok(PlanReading::of(read, reading.current, base, None))
     }
 
     /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
@@ -271,7 +271,7 @@ impl Agent<'_> {
         let names_table = |span: &Span| names_table(span) || Self::says_own_period(table, &span.words);
         let without_topic = |turn: &mut TurnReading| turn.spans.retain(|span| !names_table(span));
         let mut read = self.assembled(session, text, &base, None, &without_topic)?;
-        if let Some(editions) = self.editions_wanted(text, &base, &read.assembly.tables)? {
+        if let Some(editions) = self.requested_editions(text, &base, &read.assembly.tables)? {
             read = self.read_in_editions(session, text, &editions, (None, &without_topic))?;
             return Ok(PlanReading::of(read, base.clone(), base, None));
         }
@@ -340,16 +340,16 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Whatever the index and the heads of tables report.
-    pub(super) fn plan_wish(
+    pub(super) fn requested_plan(
         &self,
         session: &Session,
         text: &str,
         reading: &PlanReading,
         (partners, supplements): (&[Scored], &[&Candidate]),
         at_hand: Option<AtHand<'_>>,
-    ) -> Result<Option<PlanWish>> {
+    ) -> Result<Option<RequestedPlan>> {
         if let Some(written) = &reading.written {
-            return Ok(written_wish(&reading.base, written));
+            return Ok(written_plan(&reading.base, written));
         }
         let (mut plan, mut not_applied) = (reading.base.clone(), Vec::new());
         if reading.turn.has(Act::New) {
@@ -361,29 +361,29 @@ impl Agent<'_> {
         // All tables that fit were appended at once.
         let mut appended = false;
         // The second part: whether it is what another table did not answer.
-        let mut wishes: VecDeque<(TableWish, bool)> =
-            reading.assembly.tables.iter().map(|wish| (wish.clone(), false)).collect();
-        while let Some((wish, is_rest)) = wishes.pop_front() {
-            let wish = &wish;
+        let mut queue: VecDeque<(RequestedTable, bool)> =
+            reading.assembly.tables.iter().map(|requested| (requested.clone(), false)).collect();
+        while let Some((requested, is_rest)) = queue.pop_front() {
+            let requested = &requested;
             let is_there =
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
             // Who names the table at hand wants no other one.
-            if matches!(&plan.relation.source, Input::Table(own) if wish.id.as_ref() == Some(own)) {
+            if matches!(&plan.relation.source, Input::Table(own) if requested.id.as_ref() == Some(own)) {
                 continue;
             }
-            if wish.how == How::Union && appended {
+            if requested.how == How::Union && appended {
                 continue;
             }
             // Who wants codes in words names no table.
-            if wish.how == How::Join
-                && wish.id.is_none()
-                && let Some(join) = self.meaning_wanted(session, &plan, wish)?
+            if requested.how == How::Join
+                && requested.id.is_none()
+                && let Some(join) = self.requested_meaning(session, &plan, requested)?
             {
                 let Input::Table(list) = join.with.source.clone() else { continue };
                 let is_same = |step: &Step| matches!(step, Step::Join(known) if (&known.with, &known.on) == (&join.with, &join.on));
                 if plan.relation.steps.iter().any(is_same) {
                     let reason = format!("what `{list}` says of it is in the plan already");
-                    not_applied.push(NotApplied { words: wish.words.clone(), reason });
+                    not_applied.push(NotApplied { words: requested.words.clone(), reason });
                     continue;
                 }
                 let with = self.with_columns_shown(session, &plan, with_table(&plan, Step::Join(join)))?;
@@ -393,15 +393,17 @@ impl Agent<'_> {
                     continue;
                 }
             }
-            let by_words = &self.found_for(wish)?;
-            let found = match wish.how {
-                How::Source => self.other_source(session, &plan, (wish, by_words), text)?,
-                How::Semi | How::Anti => self.to_join(session, &plan, (wish, by_words), at_hand, text, partners)?,
+            let by_words = &self.found_for(requested)?;
+            let found = match requested.how {
+                How::Source => self.other_source(session, &plan, (requested, by_words), text)?,
+                How::Semi | How::Anti => {
+                    self.to_join(session, &plan, (requested, by_words), at_hand, text, partners)?
+                }
                 How::Join | How::Union => {
-                    let joined = TableWish { how: How::Join, ..wish.clone() };
+                    let joined = RequestedTable { how: How::Join, ..requested.clone() };
                     let join = || self.to_join(session, &plan, (&joined, by_words), at_hand, text, partners);
-                    let append = || self.to_append(session, &plan, (wish, by_words), text, supplements);
-                    let (first, other) = match wish.how {
+                    let append = || self.to_append(session, &plan, (requested, by_words), text, supplements);
+                    let (first, other) = match requested.how {
                         How::Union => (append()?, &join as &dyn Fn() -> Result<Option<Chosen>>),
                         _ => (join()?, &append as _),
                     };
@@ -417,30 +419,31 @@ impl Agent<'_> {
             // Nor is a guess made for that.
             let found = found.filter(|found| !is_rest || !found.is_guess);
             let Some(Chosen { table, next, not_applied: lost, left, .. }) = found else {
-                let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
-                let reason = match &wish.id {
+                let words =
+                    if requested.words.is_empty() { requested.columns.join(", ") } else { requested.words.clone() };
+                let reason = match &requested.id {
                     Some(id) if at_hand.is_some() => format!("no column of `{id}` has values of the rows at hand"),
                     _ => "no table of the lake that fits was found for it".into(),
                 };
                 not_applied.push(NotApplied { words, reason });
                 continue;
             };
-            if wish.how != How::Source && is_there(&table) {
+            if requested.how != How::Source && is_there(&table) {
                 if !tables_chosen.contains(&table) {
                     let reason = format!("`{table}` is in the plan already");
-                    not_applied.push(NotApplied { words: wish.words.clone(), reason });
+                    not_applied.push(NotApplied { words: requested.words.clone(), reason });
                 }
                 continue;
             }
             not_applied.extend(lost);
             if !left.is_empty() {
-                wishes.push_front((TableWish { wanted: left, ..wish.clone() }, true));
+                queue.push_front((RequestedTable { columns: left, ..requested.clone() }, true));
             }
             tables_chosen.push(table.clone());
             appended |=
                 matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(union) if union.others.len() > 1));
             let is_appended = matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(_)));
-            if is_appended != (wish.how == How::Union) && wish.how != How::Source {
+            if is_appended != (requested.how == How::Union) && requested.how != How::Source {
                 // Said, as it is not what was read.
                 remarks.push(match is_appended {
                     true => format!("hardly a row of it meets one of `{table}`, which has the same columns"),
@@ -457,7 +460,8 @@ impl Agent<'_> {
                 Ok(made) => made,
                 // The table at hand has the key, what was made of it has not.
                 Err(Error::UnknownColumn { name: column, .. }) => {
-                    let words = if wish.words.is_empty() { wish.wanted.join(", ") } else { wish.words.clone() };
+                    let words =
+                        if requested.words.is_empty() { requested.columns.join(", ") } else { requested.words.clone() };
                     let reason = format!("the rows as they stand have no column `{column}` to join `{table}` by");
                     not_applied.push(NotApplied { words, reason });
                     chosen = Some((table, OperationKind::Join));
@@ -465,7 +469,7 @@ impl Agent<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            if wish.how != How::Source {
+            if requested.how != How::Source {
                 chosen = Some((table, kind));
             }
         }
@@ -495,7 +499,7 @@ impl Agent<'_> {
         not_applied.extend(assembly.not_applied);
         let made = (&reading.base, assembly.plan);
         plan = self.keeping_added(session, made, &reading.turn, &mut not_applied)?;
-        // Wishes about a dataset belong to a search; beside a change of the plan they would be lost.
+        // Requests about a dataset belong to a search; beside a change of the plan they would be lost.
         if plan != reading.base {
             let of_dataset = reading.turn.spans.iter().filter(|span| speaks_of_dataset(span.role));
             not_applied.extend(of_dataset.map(|span| NotApplied {
@@ -510,13 +514,13 @@ impl Agent<'_> {
         let is_used = |table: &String| plan.inputs().contains(&&Input::Table(table.clone()));
         let table = chosen.map(|(table, _)| table).filter(is_used);
         remarks.extend(assembly.remarks);
-        Ok(Some(PlanWish { plan, table, kind, not_applied, remarks }))
+        Ok(Some(RequestedPlan { plan, table, kind, not_applied, remarks }))
     }
 
-    /// What adds the meanings of codes that a wish speaks of.
-    fn meaning_wanted(&self, session: &Session, plan: &Plan, wish: &TableWish) -> Result<Option<Join>> {
+    /// What adds the meanings of codes that a requested table speaks of.
+    fn requested_meaning(&self, session: &Session, plan: &Plan, requested: &RequestedTable) -> Result<Option<Join>> {
         let words: Vec<&str> =
-            std::iter::once(wish.words.as_str()).chain(wish.wanted.iter().map(String::as_str)).collect();
+            std::iter::once(requested.words.as_str()).chain(requested.columns.iter().map(String::as_str)).collect();
         self.meaning_named(session, plan, &words.join(" "))
     }
 
@@ -542,7 +546,7 @@ fn unchanged(plan: &Plan) -> Assembly {
 }
 
 /// What a plan that a model wrote comes to; nothing where it changes nothing and leaves nothing out.
-fn written_wish(base: &Plan, written: &Written) -> Option<PlanWish> {
+fn written_plan(base: &Plan, written: &Written) -> Option<RequestedPlan> {
     let Written { plan, missing, .. } = written;
     let lost = |words: &String| NotApplied { words: words.clone(), reason: "these tables do not have it".into() };
     let not_applied: Vec<NotApplied> = missing.iter().map(lost).collect();
@@ -556,7 +560,7 @@ fn written_wish(base: &Plan, written: &Written) -> Option<PlanWish> {
     let is_union = unions(plan) > unions(base);
     let combined = table.is_some().then_some(if is_union { OperationKind::Union } else { OperationKind::Join });
     let kind = kind_of(base, plan, combined);
-    Some(PlanWish { plan: plan.clone(), table, kind, not_applied, remarks: Vec::new() })
+    Some(RequestedPlan { plan: plan.clone(), table, kind, not_applied, remarks: Vec::new() })
 }
 
 /// The kind of an operation that makes `plan` of `base`, where it has combined tables so.
@@ -591,7 +595,7 @@ fn speaks_of_rows(role: Role) -> bool {
     role.place() <= Role::Derive.place() && role != Role::Column
 }
 
-/// Whether a span of this role is a wish about a dataset.
+/// Whether a span of this role is a request about a dataset.
 fn speaks_of_dataset(role: Role) -> bool {
     role.place() >= Role::Place.place()
 }

@@ -2,7 +2,7 @@
 
 use super::Agent;
 use super::doubts::doubts;
-use super::plan_reading::{PlanReading, PlanWish, kind_of};
+use super::plan_reading::{PlanReading, RequestedPlan, kind_of};
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
@@ -19,15 +19,15 @@ impl Agent<'_> {
         if reading.is_written() { self.trust_in_reading() } else { reading.certainty }
     }
 
-    /// The operation that carries a wish out, with what was not understood.
+    /// The operation that carries a requested plan out, with what was not understood.
     ///
     /// # Errors
     /// What reading the tables' heads meets.
-    pub(super) fn wished_operation(
+    pub(super) fn requested_operation(
         &self,
         session: &Session,
         reading: &PlanReading,
-        wish: PlanWish,
+        requested: RequestedPlan,
     ) -> Result<RankedOperation> {
         let doubtful =
             (!reading.is_written() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
@@ -41,8 +41,8 @@ impl Agent<'_> {
         let unmeasured = unmeasured
             .map(|_| "a model read it of which nothing is known yet: `lakeward model check` measures it".to_string());
         let unsure = doubtful.into_iter().chain(unsure).chain(unmeasured).collect();
-        let table = wish.table.clone();
-        let operation = self.operation_of(session, (&reading.stands, &reading.turn), wish, unsure)?;
+        let table = requested.table.clone();
+        let operation = self.operation_of(session, (&reading.current, &reading.turn), requested, unsure)?;
         Ok(RankedOperation { table, requested: true, ..operation })
     }
 
@@ -63,14 +63,14 @@ impl Agent<'_> {
             |other: &&Meaning| !reading.is_written() && other.probability >= LEAST && is_new(&other.assembly.plan);
         let mut found = Vec::new();
         for Meaning { turn, assembly, probability } in reading.others.iter().filter(may_be) {
-            let wish = PlanWish {
+            let requested = RequestedPlan {
                 kind: kind_of(&reading.base, &assembly.plan, None),
                 plan: assembly.plan.clone(),
                 table: None,
                 not_applied: assembly.not_applied.clone(),
                 remarks: assembly.remarks.clone(),
             };
-            let operation = self.operation_of(session, (&reading.stands, turn), wish, Vec::new())?;
+            let operation = self.operation_of(session, (&reading.current, turn), requested, Vec::new())?;
             if operation.runnable.is_some() {
                 let reason = format!("or: {}", operation.reason);
                 found.push(RankedOperation { score: *probability, reason, ..operation });
@@ -82,24 +82,24 @@ impl Agent<'_> {
         Ok(found)
     }
 
-    /// The operation that a wish comes to, with what could not be applied of it, what is unsure, and what was in doubt before it.
+    /// The operation that a requested plan comes to, with what could not be applied of it, what is unsure, and what was in doubt before it.
     fn operation_of(
         &self,
         session: &Session,
-        (stands, turn): (&Plan, &TurnReading),
-        wish: PlanWish,
+        (current, turn): (&Plan, &TurnReading),
+        requested: RequestedPlan,
         unsure: Vec<String>,
     ) -> Result<RankedOperation> {
-        let lost = wish.not_applied.iter().map(|lost| format!("`{}` is not applied: {}", lost.words, lost.reason));
+        let lost = requested.not_applied.iter().map(|lost| format!("`{}` is not applied: {}", lost.words, lost.reason));
         let anew = turn.has(Act::New);
         let before = doubts(session).into_iter().filter(|_| !anew);
         let mut preconditions: Vec<_> = lost.chain(unsure).chain(before).map(unmet).collect();
         if preconditions.is_empty() {
             preconditions.push(met("everything that was understood is applied"));
         }
-        let mut operation = self.changed_plan(session, stands, wish.plan, wish.kind, preconditions)?;
-        if !wish.remarks.is_empty() {
-            operation.reason.push_str(&format!(" ({})", wish.remarks.join("; ")));
+        let mut operation = self.changed_plan(session, current, requested.plan, requested.kind, preconditions)?;
+        if !requested.remarks.is_empty() {
+            operation.reason.push_str(&format!(" ({})", requested.remarks.join("; ")));
         }
         Ok(operation)
     }

@@ -49,7 +49,7 @@ pub(super) struct Reading<'r> {
     /// The request as it is read over the plan at hand; none without a table, and for an answer to a question.
     pub(super) over: Option<PlanReading>,
     /// Words for the columns that are wanted: in force, and of another table in this turn.
-    pub(super) wanted_columns: Vec<String>,
+    pub(super) requested_columns: Vec<String>,
     /// Ids of answers that are not to be shown again, where more are wanted.
     pub(super) hidden: Vec<String>,
     /// Ids of answers that it turns down.
@@ -231,9 +231,10 @@ impl Agent<'_> {
         }
         let understood = by_model || !turn.spans.is_empty();
         let words = self.search_text(session, text, &signals, (over.is_some(), understood));
-        let mut wanted_columns: Vec<String> = in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
+        let mut requested_columns: Vec<String> =
+            in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
         if over.is_some() {
-            wanted_columns.extend(turn.of(Role::Add).map(|span| span.words.clone()));
+            requested_columns.extend(turn.of(Role::Add).map(|span| span.words.clone()));
         }
         Ok(Reading {
             request,
@@ -247,7 +248,7 @@ impl Agent<'_> {
             column,
             answered,
             over,
-            wanted_columns,
+            requested_columns,
             hidden,
             turned_down,
             by_model,

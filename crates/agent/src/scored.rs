@@ -174,8 +174,8 @@ pub(super) fn lists(scored: &[Scored]) -> Vec<RankedList> {
     let found = |scored: &Scored| scored.candidate.search.as_ref().map(|answer| answer.score);
     let joined = |scored: &Scored| scored.candidate.join.as_ref().map(|answer| answer.score);
     let aligned = |scored: &Scored| scored.candidate.union.as_ref().map(|answer| answer.score);
-    let served = |scored: &Scored| scored.task.as_ref().map(|task| task.share);
-    let all = [by("search", &found), by("join", &joined), by("union", &aligned), by("task", &served)];
+    let supported = |scored: &Scored| scored.task.as_ref().map(|task| task.share);
+    let all = [by("search", &found), by("join", &joined), by("union", &aligned), by("task", &supported)];
     let utility = by("utility", &|scored| Some(scored.best().1.total));
     all.into_iter().filter(|list| !list.hits.is_empty()).chain([utility]).collect()
 }

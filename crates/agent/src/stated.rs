@@ -5,7 +5,7 @@
 //! text, once; the clause around it says `no` where it is refused and nowhere else, and the word that governs it is one that governs what is
 //! wanted in the labelled turns (`wheat yields from Yunnan`, not `my student from Yunnan`). Of years it is the closed class of words around
 //! them: they have to leave open the side that is read as open, explain every year that the turn names, and say of what the years are. What
-//! one witness alone says weighs, leaves nothing out and is told, and so does what the turn itself calls a wish, and what an earlier turn
+//! one witness alone says weighs, leaves nothing out and is told, and so does what the turn itself calls a preference, and what an earlier turn
 //! said where this one may take it back: it names the respect alone, may begin anew, or says years that may be of either kind.
 
 use std::collections::HashSet;
@@ -50,8 +50,8 @@ const OPENING: [&str; 6] = ["up", "until", "till", "since", "after", "before"];
 const STARTS: [&str; 6] = ["start", "starts", "starting", "begin", "begins", "beginning"];
 /// Words that turn what others say.
 const TURNING: [&str; 5] = ["no", "not", "nothing", "never", "none"];
-/// Words by which a turn calls what it says a wish.
-const WISHES: [&str; 9] =
+/// Words by which a turn calls what it says a preference.
+const TENTATIVE: [&str; 9] =
     ["maybe", "perhaps", "might", "possibly", "ideally", "prefer", "preferred", "preferably", "guess"];
 
 /// Words by which a turn takes back what it has just said.
@@ -99,7 +99,7 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         && read.iter().any(|demand| demand.role == Role::Period)
         && !says_coverage(text)
         && !says_publication(text);
-    let is_wish = lower_words(text).any(|word| WISHES.contains(&word.as_str()));
+    let is_tentative = lower_words(text).any(|word| TENTATIVE.contains(&word.as_str()));
     let asks =
         reading.acts.iter().all(|act| matches!(act, Act::Ask | Act::Pick | Act::Compare | Act::Accept | Act::Chat));
     let named = if asks { Vec::new() } else { respects_named(text) };
@@ -113,9 +113,9 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
     let mut notes = Vec::new();
     for demand in demands.iter_mut().filter(|demand| demand.hard && !demand.filters) {
         let (is_old, was_doubtful) = (demand.turn < turn, demand.doubtful);
-        let stands = match demand.value {
+        let holds = match demand.value {
             _ if is_old => !(may_be_gone || is_taken_back(&demand.role) || (is_either && is_years(demand))),
-            _ if is_wish || demand.role == Role::Dimension || is_mentioned(text, demand) => false,
+            _ if is_tentative || demand.role == Role::Dimension || is_mentioned(text, demand) => false,
             Demanded::Period(_) if demand.role == Role::Published && !says_publication(text) => false,
             Demanded::Period(_) if is_either && demand.role == Role::Period => false,
             Demanded::Period(years) => are_stated(text, demand, years, &read) && is_governed(text, demand, &read),
@@ -128,7 +128,7 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
             }
             Demanded::Said => true,
         };
-        demand.doubtful |= !stands;
+        demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
         if demand.doubtful && !(is_old && was_doubtful) && demand.role != Role::Dimension {
             let (said, still) = (shown(&demand.to_string(), 80), if is_old { "no longer" } else { "not" });

@@ -47,7 +47,7 @@ impl Agent<'_> {
 
     fn tables_of_tasks(&self, tasks: &dyn TaskSearch, text: &str) -> Result<Vec<(TableRef, String, TaskEvidence)>> {
         let mut tables: Vec<(TableRef, String, TaskEvidence)> = Vec::new();
-        for support in tasks.served(self.embedder, text, MOST_DATASETS)? {
+        for support in tasks.support(self.embedder, text, MOST_DATASETS)? {
             for id in support.ids {
                 // The lake may have changed since the graph was built.
                 let Some(table) = self.index.get(&id)? else { continue };

@@ -62,7 +62,7 @@ impl Agent<'_> {
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
         let mut reading = self.read(session, request, model)?;
-        if let Some((at_hand, over)) = self.taken_up(session, &reading, request, model)? {
+        if let Some((at_hand, over)) = self.continued_proposal(session, &reading, request, model)? {
             reading = over;
             *session = at_hand;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
@@ -141,11 +141,11 @@ impl Agent<'_> {
             notes.push(format!("step {} {did}", step.number));
         }
         notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
-        let stands = session.plan();
-        let operations = match (before, stands) {
-            (Some(before), Some(stands)) if before != stands => {
+        let current = session.plan();
+        let operations = match (before, current) {
+            (Some(before), Some(current)) if before != current => {
                 let kind = before.kind();
-                let operation = self.changed_plan(session, &stands, before, kind, Vec::new())?;
+                let operation = self.changed_plan(session, &current, before, kind, Vec::new())?;
                 vec![RankedOperation { score: 1.0, asked: 1.0, requested: true, ..operation }]
             }
             _ => Vec::new(),
@@ -190,9 +190,9 @@ impl Agent<'_> {
         };
         let over = reading.over.as_ref().or(by_model.as_ref()).or(weighed.over_first.as_ref());
         let unclear = working.is_some() && over.is_some_and(PlanReading::is_unclear);
-        let wanted = self.columns_to_add(&reading.wanted_columns, base_query);
+        let wanted = self.columns_to_add(&reading.requested_columns, base_query);
         let at_grain = match base_query.filter(|_| signals.operation.label == OperationKind::Join) {
-            Some(table) => self.at_grain(text, &reading.wanted_columns, table, partners)?,
+            Some(table) => self.at_grain(text, &reading.requested_columns, table, partners)?,
             None => None,
         };
         let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &wanted, &self.ranking));
@@ -207,37 +207,38 @@ impl Agent<'_> {
             known.map(|scored| Scored { candidate: candidate.clone(), ..scored.clone() }).collect::<Vec<_>>()
         };
         let only = at_grain.as_ref().map(has_grain);
-        let wish = match over {
+        let requested_plan = match over {
             Some(over) => {
                 let partners = only.as_deref().unwrap_or(partners);
-                let wish = self.plan_wish(session, text, over, (partners, &supplements), at_hand)?;
-                wish.or_else(|| over.rows_counted().filter(|_| signals.operation.label == OperationKind::Filter))
+                let requested_plan = self.requested_plan(session, text, over, (partners, &supplements), at_hand)?;
+                requested_plan
+                    .or_else(|| over.rows_counted().filter(|_| signals.operation.label == OperationKind::Filter))
             }
             None => None,
         };
-        let lost = wish.as_ref().is_some_and(|wish| !wish.not_applied.is_empty());
-        let mut wished = match (over, wish) {
-            (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
+        let lost = requested_plan.as_ref().is_some_and(|plan| !plan.not_applied.is_empty());
+        let mut requested = match (over, requested_plan) {
+            (Some(over), Some(requested_plan)) => Some(self.requested_operation(session, over, requested_plan)?),
             _ => None,
         };
-        if let (Some(wished), Some(base)) = (wished.as_mut().filter(|_| reading.is_about_other), &base) {
+        if let (Some(requested), Some(base)) = (requested.as_mut().filter(|_| reading.is_about_other), &base) {
             let what = format!("it is taken to be about `{}` and not about the table before", base.entry.id);
-            wished.preconditions.insert(0, next_operations::unmet(what));
+            requested.preconditions.insert(0, next_operations::unmet(what));
         }
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
         // nothing where the request is too vague.
         let kind = &signals.operation;
         // What corrects the plan that stands, or has it over another edition, combines nothing with it.
         let corrects = over.is_some_and(|over| over.turn.has(Act::Correct) || over.is_over_other_rows());
-        let wished = wished.filter(|wished| {
+        let requested = requested.filter(|requested| {
             let combines =
-                !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
+                !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !requested.kind.combines();
             match working {
                 Some(_) => !combines,
-                None if lacks && wished.kind == OperationKind::Join => wished.runnable.is_some(),
-                None if reading.by_model || is_of_kind(wished.kind, kind.label) => wished.runnable.is_some(),
+                None if lacks && requested.kind == OperationKind::Join => requested.runnable.is_some(),
+                None if reading.by_model || is_of_kind(requested.kind, kind.label) => requested.runnable.is_some(),
                 // What the columns explain is asked for, whatever operation the words look like.
-                None => wished.runnable.is_some() && !combines && !wished.kind.combines(),
+                None => requested.runnable.is_some() && !combines && !requested.kind.combines(),
             }
         });
         let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
@@ -265,11 +266,11 @@ impl Agent<'_> {
         let situation = Situation {
             signals,
             text,
-            wanted: &reading.wanted_columns,
+            wanted: &reading.requested_columns,
             base,
             is_at_hand: working.is_some(),
             record,
-            wished,
+            requested,
             is_over_other_rows: over.is_some_and(PlanReading::is_over_other_rows),
             unclear,
             partner,
@@ -280,11 +281,12 @@ impl Agent<'_> {
         let mut operations = next_operations::rank(&situation);
         let mut is_looked_up = false;
         if let (Some(base), Some(table)) = (&situation.base, base_query) {
-            let wished = situation.wished.as_ref();
+            let requested = situation.requested.as_ref();
             let is_surely_join = kind.label == OperationKind::Join && kind.confidence >= SURE_TO_COMBINE;
-            let is_guess =
-                (is_surely_join || lacks) && at_grain.is_none() && !wished.is_some_and(|wished| wished.kind.combines());
-            let joining = Joining { base, table, is_at_hand: working.is_some(), wished, partners, is_guess };
+            let is_guess = (is_surely_join || lacks)
+                && at_grain.is_none()
+                && !requested.is_some_and(|requested| requested.kind.combines());
+            let joining = Joining { base, table, is_at_hand: working.is_some(), requested, partners, is_guess };
             let turns = (over.map_or(&reading.turn, |over| &over.turn), &reading.turn);
             let (said, was_put_first) = self.put_joins(session, (signals, text), &joining, turns, &mut operations)?;
             notes.extend(said);

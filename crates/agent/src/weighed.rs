@@ -150,7 +150,7 @@ impl Agent<'_> {
         let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
         let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
-        let wanted = self.columns_to_add(&reading.wanted_columns, query);
+        let wanted = self.columns_to_add(&reading.requested_columns, query);
         let asked = match reading.signals.operation.label {
             OperationKind::Clarify => without_clarify(&reading.signals.operation),
             _ => reading.signals.operation.clone(),

@@ -309,9 +309,9 @@ impl Lakeward<'_> {
         let mut conversation = self.conversation.borrow_mut();
         let mut known = std::mem::take(&mut *conversation);
         // The earlier turns were answered in the previous calls.
-        let goes_on =
+        let continues =
             known.query == query.id && query.turns.len() > known.turns.len() && query.turns.starts_with(&known.turns);
-        if !goes_on {
+        if !continues {
             known = Conversation { query: query.id.clone(), ..Conversation::default() };
         }
         let mut session = known.session.unwrap_or_else(|| Session::new("eval", "lake"));

@@ -232,10 +232,10 @@ fn hear_values(
         }
         Ok(own)
     };
-    let heard = index.gather(&format!("values of tables alike for {label}"), own, |_| true)?;
-    for (place, values) in heard.into_iter().flatten() {
+    let received = index.gather(&format!("values of tables alike for {label}"), own, |_| true)?;
+    for (place, values) in received.into_iter().flatten() {
         if let Some(member) = members.get_mut(&place).filter(|member| member.columns.len() == values.len()) {
-            member.heard = Some(values);
+            member.received = Some(values);
         }
     }
     Ok(())
@@ -270,7 +270,7 @@ struct Member {
     probes: Vec<u16>,
     /// Of a table in an exchange the values of its columns, where the probes do not tell it apart.
     #[serde(skip)]
-    heard: Option<Vec<ColumnValues>>,
+    received: Option<Vec<ColumnValues>>,
 }
 
 impl Member {
@@ -283,7 +283,7 @@ impl Member {
             modified_ns: catalog.stamp(table.table)?.modified_ns,
             written: 0,
             probes: catalog.probes(table.table)?.to_vec(),
-            heard: None,
+            received: None,
         })
     }
 
@@ -300,7 +300,7 @@ impl Member {
 
     /// The values of its column at this place in the order of names: the greatest hash up to which all are known, and the hashes.
     fn values<'a>(&'a self, index: &'a LakeIndex, at: usize) -> Result<(u64, Cow<'a, [u64]>)> {
-        if let Some(ColumnValues { bound, hashes }) = self.heard.as_ref().and_then(|heard| heard.get(at)) {
+        if let Some(ColumnValues { bound, hashes }) = self.received.as_ref().and_then(|received| received.get(at)) {
             return Ok((*bound, hashes.into()));
         }
         let Some(table) = index.of_shard(self.place) else { return Ok((0, Cow::default())) };

@@ -202,7 +202,7 @@ impl Ranking<'_> {
         let weight = if of_texts { weights.words_about } else { weights.words };
         let margin = request.as_ref().map_or(0.0, |request| 2.0 * request.weight(weights));
         let words = self.words(weight, margin)?;
-        let before_meaning = |place: usize| weight * words[place] * words[place].sqrt() + self.stages.wishes(place);
+        let before_meaning = |place: usize| weight * words[place] * words[place].sqrt() + self.stages.soft_score(place);
         let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
         let cosines = self.cosines(&candidates, request.as_ref())?;
         let meaning = request.as_ref().map_or(0.0, |request| request.weight(weights));
@@ -211,7 +211,7 @@ impl Ranking<'_> {
             let parts = ScoreParts {
                 words: f64::from(words[place]),
                 meaning: f64::from(cosine),
-                wishes: f64::from(self.stages.wishes(place)),
+                wishes: f64::from(self.stages.soft_score(place)),
                 late: None,
                 neighbours: None,
             };
@@ -267,8 +267,8 @@ impl Ranking<'_> {
         let wanted = Wanted {
             count: self.reranked(),
             margin,
-            value: &|place, score| of_words(score) + self.stages.wishes(place),
-            most: &|score| of_words(score) + self.stages.most_wishes,
+            value: &|place, score| of_words(score) + self.stages.soft_score(place),
+            most: &|score| of_words(score) + self.stages.greatest_soft_score,
         };
         let wanted = (self.stages.counts.len() == 1 && self.query.route != Route::Exact).then_some(wanted);
         let mut scores = self.index.lexical().scores_among(&texts, whole, &self.stages.reached, wanted)?;
@@ -293,8 +293,8 @@ impl Ranking<'_> {
         let many = (self.index.len() / COMMON).max(FEW) as u64;
         let words = lexical.informative_words(&all.join(" \n"), 2 * MOST_WORDS)?.into_iter().enumerate();
         let words = words.map(|(at, (word, rarity))| (word, weight(at), rarity));
-        let is_sought = |word: &str| !lower_words(word).any(|word| refused.contains(&word));
-        let words = words.filter(|(word, _, rarity)| (1..=many).contains(&rarity.tables) && is_sought(word));
+        let is_allowed = |word: &str| !lower_words(word).any(|word| refused.contains(&word));
+        let words = words.filter(|(word, _, rarity)| (1..=many).contains(&rarity.tables) && is_allowed(word));
         Ok(words.map(|(word, weight, rarity)| (word, weight, rarity.rarity as f32)).collect())
     }
 

@@ -19,7 +19,7 @@ pub trait TaskSearch: Send + Sync {
     ///
     /// # Errors
     /// As [`TaskSearch::version`].
-    fn served(&self, embedder: &dyn Embedder, text: &str, most: usize) -> Result<Vec<TaskSupport>>;
+    fn support(&self, embedder: &dyn Embedder, text: &str, most: usize) -> Result<Vec<TaskSupport>>;
 }
 
 /// From the request to a task, to the document that says so, to the dataset.

@@ -94,7 +94,7 @@ impl Channel for TaskChannel<'_> {
 
     fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
         let mut found: Vec<(String, f64)> = Vec::new();
-        for support in self.tasks.served(self.embedder, text, depth)? {
+        for support in self.tasks.support(self.embedder, text, depth)? {
             for id in support.ids {
                 // The lake may have changed since the graph was built.
                 let is_new = found.iter().all(|(known, _)| *known != id);

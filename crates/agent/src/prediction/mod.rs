@@ -41,7 +41,7 @@ const WITHIN: Duration = Duration::from_secs(6);
 const SURE: f64 = 0.6;
 /// From this probability words that the table at hand does not explain may name features.
 const SUSPECTED: f64 = 0.2;
-/// An operation of this certainty, if it is no join, is no wish for columns of other tables.
+/// An operation of this certainty, if it is no join, is no request for columns of other tables.
 const SURELY_OTHER: f64 = 0.9;
 /// What a turn for a prediction is answered with.
 struct Predicted {
@@ -61,7 +61,7 @@ pub(super) struct Joining<'a> {
     /// Whether it is at hand.
     pub is_at_hand: bool,
     /// What the words say of it.
-    pub wished: Option<&'a RankedOperation>,
+    pub requested: Option<&'a RankedOperation>,
     /// What goes with it.
     pub partners: &'a [Scored],
     /// Whether the words that ask for a join were read as none.
@@ -82,9 +82,9 @@ impl Agent<'_> {
         (turn, read): (&TurnReading, &TurnReading),
         operations: &mut Vec<RankedOperation>,
     ) -> Result<(Vec<String>, bool)> {
-        let Joining { base, table, is_at_hand, wished, partners, is_guess } = *joining;
+        let Joining { base, table, is_at_hand, requested, partners, is_guess } = *joining;
         if is_at_hand {
-            return match self.features_for(session, request, base, table, (wished, partners), turn)? {
+            return match self.features_for(session, request, base, table, (requested, partners), turn)? {
                 Some(predicted) => {
                     next_operations::put_first(operations, predicted.operation);
                     Ok((predicted.notes, true))
@@ -110,7 +110,7 @@ impl Agent<'_> {
     }
 
     /// The joins of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know
-    /// of them; a question where it names no column. `wished` is what the words say of the table at hand. `None` where nothing is
+    /// of them; a question where it names no column. `requested` is what the words say of the table at hand. `None` where nothing is
     /// to be predicted, the table's columns are no longer those of its file, or nothing helps.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Agent<'_> {
         (signals, text): (&Signals, &str),
         base: &Base<'_>,
         query: &QueryTable,
-        (wished, partners): (Option<&RankedOperation>, &[Scored]),
+        (requested, partners): (Option<&RankedOperation>, &[Scored]),
         turn: &TurnReading,
     ) -> Result<Option<Predicted>> {
         let mut added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
@@ -131,11 +131,11 @@ impl Agent<'_> {
             signals.intention.label == Intention::Prediction && signals.intention.confidence >= SURE
         };
         let vague = matches!(signals.operation.label, OperationKind::Clarify | OperationKind::Join);
-        let goes_on = wished.is_none()
+        let continues = requested.is_none()
             && vague
             && signals.operation.confidence < SURE
             && session.turns.iter().any(|turn| predicts(&turn.signals));
-        let is_first = signals.intention.label == Intention::Prediction || goes_on;
+        let is_first = signals.intention.label == Intention::Prediction || continues;
         let columns = &query.entry.profile.columns;
         let mut said = target_said(turn, text, columns);
         // A column at hand that was taken for one wanted of other tables is what is to be predicted, where nothing else is named.
@@ -147,17 +147,17 @@ impl Agent<'_> {
         let is_join = signals.operation.label == OperationKind::Join;
         let beside = || is_join && turn.of(Role::Column).any(|span| !span.columns.is_empty());
         let asks = !added.is_empty() && (probability >= SUSPECTED || beside());
-        let is_sure = predicts(signals) || goes_on || asks;
+        let is_sure = predicts(signals) || continues || asks;
         // "More examples for my model" asks for rows, whatever they are for; "of the same day" does not.
         let has_key = turn.of(Role::Key).next().is_some();
         let wants_rows = !asks
             && !has_key
             && signals.operation.label == OperationKind::Union
             && signals.operation.confidence >= SURE;
-        let doubtful = wished.is_some_and(|wished| wished.preconditions.iter().any(|part| !part.met));
+        let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(|part| !part.met));
         // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
         let steps = base.plan.relation.steps.len();
-        let is_idle = match wished.and_then(|wished| wished.runnable.as_ref()) {
+        let is_idle = match requested.and_then(|requested| requested.runnable.as_ref()) {
             Some(plan) if added.is_empty() && doubtful && plan.relation.steps.len() == steps + 1 => {
                 self.groups_single_rows(session, plan)?
             }
@@ -170,7 +170,7 @@ impl Agent<'_> {
             |step: &Step| matches!(step, Step::Join(_) | Step::Filter(_) | Step::Sort(_) | Step::Limit { .. });
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
-        // What is read over the rows at hand and in doubt may be a wish for other tables, unless it surely is none.
+        // What is read over the rows at hand and in doubt may be a request for other tables, unless it surely is none.
         let other_kind = !is_join && signals.operation.confidence >= SURELY_OTHER;
         let suspected = doubtful && probability >= SUSPECTED && !other_kind;
         if wants_rows
@@ -185,9 +185,9 @@ impl Agent<'_> {
         // What the words plainly say stands, unless they name what is to be predicted.
         let may_overrule = asks
             || is_idle
-            || match wished {
+            || match requested {
                 None => true,
-                Some(wished) if wished.kind.combines() => is_sure && said.is_some(),
+                Some(requested) if requested.kind.combines() => is_sure && said.is_some(),
                 Some(_) => doubtful || said.is_some(),
             };
         let named = if may_overrule {
@@ -206,12 +206,12 @@ impl Agent<'_> {
         };
         // Nor does a join give way that brings the column which the words name best.
         let is_new = |step: &Step| matches!(step, Step::Join(_)) && !base.plan.relation.steps.contains(step);
-        let joins = |wished: &RankedOperation| {
-            let steps = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
-            wished.kind.combines() || !doubtful && steps.into_iter().any(is_new)
+        let joins = |requested: &RankedOperation| {
+            let steps = requested.runnable.iter().flat_map(|plan| &plan.relation.steps);
+            requested.kind.combines() || !doubtful && steps.into_iter().any(is_new)
         };
-        let brings_best = |wished: &RankedOperation| joins(wished) && brings(wished, &named);
-        if !wished.is_some_and(brings_best)
+        let brings_best = |requested: &RankedOperation| joins(requested) && brings(requested, &named);
+        if !requested.is_some_and(brings_best)
             && let Some(mut found) = self.add_named(session, &named, base, query, target)?
         {
             if !(is_first || asks || is_idle) {
@@ -221,20 +221,20 @@ impl Agent<'_> {
         }
         let Some(target) = target else {
             return Ok(
-                (is_sure && wished.is_none()).then(|| Predicted { operation: which(columns), notes: Vec::new() })
+                (is_sure && requested.is_none()).then(|| Predicted { operation: which(columns), notes: Vec::new() })
             );
         };
         let name = &columns[target].name;
-        let loses = |wished: &RankedOperation| {
-            Ok::<bool, Error>(match &wished.runnable {
+        let loses = |requested: &RankedOperation| {
+            Ok::<bool, Error>(match &requested.runnable {
                 Some(plan) => said.is_some() && !self.has_target(session, plan, name)?,
                 None => false,
             })
         };
-        let other = match wished {
-            Some(wished) => {
-                let stands = wished.runnable.is_some() && !only_selects(wished) && !loses(wished)?;
-                !asks && stands || !named.is_empty() && brings_best(wished)
+        let other = match requested {
+            Some(requested) => {
+                let applies = requested.runnable.is_some() && !only_selects(requested) && !loses(requested)?;
+                !asks && applies || !named.is_empty() && brings_best(requested)
             }
             None => false,
         };
@@ -246,7 +246,7 @@ impl Agent<'_> {
         match feature_table(self.index, self.lake, context, query, &options) {
             Ok(table) if table.features.is_empty() => {
                 let operation = nothing_helps(&table);
-                Ok((wished.is_none() && !asks).then(|| Predicted { operation, notes: notes(&table) }))
+                Ok((requested.is_none() && !asks).then(|| Predicted { operation, notes: notes(&table) }))
             }
             Ok(table) => {
                 let mut operation = operation(&table);
@@ -346,9 +346,9 @@ fn without(text: &str, name: &str) -> String {
 }
 
 /// Whether a join brings the column that words name best, or one that they name as well.
-fn brings(wished: &RankedOperation, named: &[Named]) -> bool {
+fn brings(requested: &RankedOperation, named: &[Named]) -> bool {
     let Some(best) = named.first() else { return true };
-    let joins = wished.runnable.iter().flat_map(|plan| &plan.relation.steps);
+    let joins = requested.runnable.iter().flat_map(|plan| &plan.relation.steps);
     joins.into_iter().any(|step| {
         let Step::Join(Join { with, columns, .. }) = step else { return false };
         let is_of = |named: &&Named| with.source == Input::Table(named.table.clone());
@@ -358,8 +358,8 @@ fn brings(wished: &RankedOperation, named: &[Named]) -> bool {
 }
 
 /// A column that is named to be predicted is easily read as one to be kept.
-fn only_selects(wished: &RankedOperation) -> bool {
-    let last = wished.runnable.as_ref().and_then(|plan| plan.relation.steps.last());
+fn only_selects(requested: &RankedOperation) -> bool {
+    let last = requested.runnable.as_ref().and_then(|plan| plan.relation.steps.last());
     matches!(last, Some(Step::Select(_)))
 }
 

@@ -10,9 +10,9 @@ use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_j
 use crate::known_columns::AtHand;
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{Base, met, proposal, unmet};
+use crate::requested_table::{Chosen, Found, Next};
 use crate::scored::Scored;
 use crate::session::Session;
-use crate::wanted_table::{Chosen, Found, Next};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
@@ -23,7 +23,7 @@ use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
-use lakeward_reading::reader::{How, TableWish, with_table};
+use lakeward_reading::reader::{How, RequestedTable, with_table};
 use lakeward_search::column_search::{ColumnAnswer, ColumnMatch};
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
@@ -115,10 +115,12 @@ impl Agent<'_> {
         partners: &[Scored],
     ) -> Result<Option<RankedOperation>> {
         if !added.is_empty() {
-            let wanted = added.iter().map(|words| (*words).to_string()).collect();
-            let wish = TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: Vec::new() };
+            let columns = added.iter().map(|words| (*words).to_string()).collect();
+            let requested =
+                RequestedTable { how: How::Join, words: String::new(), id: None, columns, keys: Vec::new() };
             let at_hand = AtHand { input: &base.plan.relation.source, table: query };
-            let found = self.to_join(session, &base.plan, (&wish, &Found::new()), Some(at_hand), text, partners)?;
+            let found =
+                self.to_join(session, &base.plan, (&requested, &Found::new()), Some(at_hand), text, partners)?;
             let Some(Chosen { table, next: Next::Step(step), not_applied, left, .. }) = found else { return Ok(None) };
             let lost = not_applied.iter().map(|lost| (&lost.words, lost.reason.as_str()));
             let lost =

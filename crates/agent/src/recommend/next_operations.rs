@@ -42,7 +42,7 @@ pub struct Situation<'a> {
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
     pub record: Option<&'a str>,
     /// What the request says of rows, columns and tables, as an operation.
-    pub wished: Option<RankedOperation>,
+    pub requested: Option<RankedOperation>,
     /// Whether that is the plan at hand over other rows.
     pub is_over_other_rows: bool,
     /// Whether nobody could say what is wanted.
@@ -60,19 +60,19 @@ pub struct Situation<'a> {
 impl Situation<'_> {
     /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear, another, and one that could
     /// be carried out or asked, and parts of what was read are in doubt.
-    fn leads(&self, wished: &RankedOperation) -> bool {
+    fn leads(&self, requested: &RankedOperation) -> bool {
         let asked = &self.signals.operation;
-        let doubtful = wished.preconditions.iter().any(|part| !part.met);
+        let doubtful = requested.preconditions.iter().any(|part| !part.met);
         let says_nothing = matches!(asked.label, OperationKind::Filter | OperationKind::Aggregate);
-        let is_another = wished.kind != asked.label && !says_nothing && asked.confidence >= CLEARLY_ANOTHER;
-        wished.runnable.is_some() && (self.is_over_other_rows || !(is_another && doubtful))
+        let is_another = requested.kind != asked.label && !says_nothing && asked.confidence >= CLEARLY_ANOTHER;
+        requested.runnable.is_some() && (self.is_over_other_rows || !(is_another && doubtful))
     }
 
     /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
     fn asks(&self) -> bool {
         let asked = &self.signals.operation;
         let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
-        self.unclear || (!combines && self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none()))
+        self.unclear || (!combines && self.requested.as_ref().is_some_and(|requested| requested.runnable.is_none()))
     }
 }
 
@@ -85,7 +85,7 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
         _ => "column or value",
     };
     let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
-    if kind == OperationKind::Filter && !situation.is_at_hand && situation.wished.is_none() {
+    if kind == OperationKind::Filter && !situation.is_at_hand && situation.requested.is_none() {
         let others: Vec<String> = base
             .plan
             .inputs()
@@ -112,9 +112,9 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let mut operations: Vec<RankedOperation> = OperationKind::ALL
         .iter()
         .map(|kind| {
-            let wished = situation.wished.as_ref().filter(|wished| wished.kind == *kind);
+            let requested = situation.requested.as_ref().filter(|requested| requested.kind == *kind);
             let mut ranked = match kind {
-                _ if wished.is_some() => wished.cloned().unwrap_or_else(|| clarify(situation)),
+                _ if requested.is_some() => requested.cloned().unwrap_or_else(|| clarify(situation)),
                 OperationKind::Join => join(situation, &phrases),
                 OperationKind::Union => union(situation),
                 OperationKind::Filter | OperationKind::Aggregate => nothing_said(situation, *kind),
@@ -127,7 +127,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
             // What the words say goes before what the kind of request suggests.
             let leads = match kind {
                 OperationKind::Clarify => situation.asks(),
-                _ => wished.is_some_and(|wished| situation.leads(wished)) && !situation.asks(),
+                _ => requested.is_some_and(|requested| situation.leads(requested)) && !situation.asks(),
             };
             if leads {
                 ranked.score += 1.0;
@@ -292,10 +292,10 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 }
 
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
-    let lost = situation.wished.as_ref().filter(|wished| wished.runnable.is_none());
-    if let Some(wished) = lost {
+    let lost = situation.requested.as_ref().filter(|requested| requested.runnable.is_none());
+    if let Some(requested) = lost {
         let lost: Vec<&str> =
-            wished.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
+            requested.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
         let text = format!("What do you mean? {}", lost.join("; "));
         let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
         return RankedOperation {

@@ -251,7 +251,7 @@ fn events(before: Option<&Session>, after: &Session) -> Vec<TableUse> {
 /// The tables that a step was asked for: those that its plan adds to the one it goes on from; of a join or a union of a table
 /// at hand those that were added to it.
 fn tables_of<'s>(session: &'s Session, step: &'s Step) -> Vec<&'s str> {
-    let earlier = session.steps[..step.number - 1].iter().rev().find(|earlier| step.plan.goes_on_from(&earlier.plan));
+    let earlier = session.steps[..step.number - 1].iter().rev().find(|earlier| step.plan.continues(&earlier.plan));
     let known = match earlier {
         Some(earlier) => earlier.plan.inputs(),
         None if step.plan.kind().combines() => vec![&step.plan.relation.source],

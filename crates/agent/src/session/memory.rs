@@ -81,9 +81,9 @@ impl Session {
     pub fn questions(&self) -> impl Iterator<Item = &str> {
         let mut is_over = false;
         let since = self.turns.iter().rev().take_while(move |turn| {
-            let goes_on = !is_over;
+            let continues = !is_over;
             is_over |= turn.signals.acts.contains(&Act::New);
-            goes_on
+            continues
         });
         let first = since.filter_map(|turn| turn.recommendation.as_ref()?.operations.first());
         first.filter_map(|operation| Some(operation.question.as_ref()?.computed()))

@@ -168,9 +168,9 @@ impl Session {
 
     /// Makes the step again that was taken back last, where no other was carried out since.
     pub fn redo(&mut self) -> Option<&Step> {
-        let stands = self.steps.iter().rposition(|step| !step.undone).map_or(0, |place| place + 1);
+        let next = self.steps.iter().rposition(|step| !step.undone).map_or(0, |place| place + 1);
         let before = self.latest().map_or(0, |turn| turn.number);
-        let step = self.steps.get_mut(stands)?;
+        let step = self.steps.get_mut(next)?;
         self.turns_before_table = before;
         step.undone = false;
         Some(step)
@@ -189,9 +189,10 @@ impl Session {
     /// The table that operations start from: the result of the latest step that stands, else the table in use, else the
     /// last accepted one. A table chosen after a step comes before that step.
     pub fn working(&self) -> Option<Input> {
-        let stands = |number: usize| self.step(number).is_some_and(|step| !step.undone);
+        let is_in_force = |number: usize| self.step(number).is_some_and(|step| !step.undone);
         let last = self.steps.iter().rev().find(|step| !step.undone && step.number > self.steps_before_table);
-        let in_use = || self.table.clone().filter(|input| !matches!(input, Input::Step(number) if !stands(*number)));
+        let in_use =
+            || self.table.clone().filter(|input| !matches!(input, Input::Step(number) if !is_in_force(*number)));
         let accepted = || self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
         last.map(|step| Input::Step(step.number)).or_else(in_use).or_else(accepted)
     }
@@ -251,7 +252,7 @@ impl Session {
 
     /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last; and what else was
     /// said: before it, and in turns that changed nothing. Turns that only ask about answers or choose among them are in neither.
-    pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
+    pub(crate) fn demand_texts(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
         let before = self.turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
         let all: Vec<(&Signals, &str, usize)> = before.chain([(signals, text, self.next_turn())]).collect();
         // What may begin anew and leaves earlier demands in force does not.

@@ -99,7 +99,7 @@ impl Plan {
     }
 
     /// Whether it does all that `other` does, and more or nothing after that.
-    pub fn goes_on_from(&self, other: &Plan) -> bool {
+    pub fn continues(&self, other: &Plan) -> bool {
         let (own, others) = (&self.relation, &other.relation);
         own.source == others.source && own.steps.starts_with(&others.steps)
     }

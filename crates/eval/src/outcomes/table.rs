@@ -218,8 +218,9 @@ impl Assignment<'_> {
 fn ties(columns: &[&[Cell]], by: &[usize], rows: usize) -> Vec<Range<usize>> {
     let (mut runs, mut start) = (Vec::new(), 0);
     for row in 1..=rows {
-        let goes_on = row < rows && by.iter().all(|place| columns[*place][row].is_same(&columns[*place][start], TIED));
-        if !goes_on {
+        let continues =
+            row < rows && by.iter().all(|place| columns[*place][row].is_same(&columns[*place][start], TIED));
+        if !continues {
             runs.push(start..row);
             start = row;
         }

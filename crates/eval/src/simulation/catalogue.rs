@@ -1,8 +1,8 @@
-//! Which records of a catalogue meet a user's wish, taken literally.
+//! Which records of a catalogue meet a user's requirement, taken literally.
 
 use std::collections::HashMap;
 
-use super::{GoalRecord, Wish};
+use super::{GoalRecord, Requirement};
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 use lakeward_core::text::lower_words;
@@ -37,17 +37,19 @@ impl<'a> Catalogue<'a> {
         Self { records, words, values, by_role }
     }
 
-    /// The records that meet `wish`, in order.
-    pub fn meeting(&self, wish: &Wish) -> Vec<u32> {
-        match wish {
-            Wish::Topic(text) | Wish::Aspect(text) => {
+    /// The records that meet `requirement`, in order.
+    pub fn meeting(&self, requirement: &Requirement) -> Vec<u32> {
+        match requirement {
+            Requirement::Topic(text) | Requirement::Aspect(text) => {
                 let lists = lower_words(text).map(|word| self.words.get(&word).cloned().unwrap_or_default());
                 lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
             }
             // Nobody else has these words in this order; what it narrows is not counted.
-            Wish::Plan(_) | Wish::Written(_) => (0u32..).zip(self.records).map(|(place, _)| place).collect(),
-            Wish::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
-            Wish::Years(years) => {
+            Requirement::Plan(_) | Requirement::Written(_) => {
+                (0u32..).zip(self.records).map(|(place, _)| place).collect()
+            }
+            Requirement::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
+            Requirement::Years(years) => {
                 let places = (0u32..).zip(self.records);
                 places.filter(|(_, record)| covers(record, *years)).map(|(place, _)| place).collect()
             }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::script::Statement;
 use super::words::{Mood, again, refusal, utterance};
-use super::{Dialogue, Wish, phrases};
+use super::{Dialogue, Requirement, phrases};
 use crate::benchmark::Grades;
 use crate::compare::SplitMix;
 use crate::dialogue::{final_ranking, turn_of_success};
@@ -86,8 +86,8 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
     for turn in 0..patience.turns.max(1) {
         let mut text = match turn < dialogue.script.turns.len() {
             true => utterance(bank, &dialogue.script, turn, mood, &mut random),
-            false => match random.one(&final_wishes(dialogue)) {
-                Some(wish) => again(bank, wish, &mut random),
+            false => match random.one(&final_requirements(dialogue)) {
+                Some(requirement) => again(bank, requirement, &mut random),
                 None => break,
             },
         };
@@ -121,11 +121,11 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
     Ok(Conversed { said, accepted, turned_down, rank, turn_of_success, latencies_ms, tokens })
 }
 
-/// The user's final wishes.
-fn final_wishes(dialogue: &Dialogue) -> Vec<Wish> {
+/// The user's final requirements.
+fn final_requirements(dialogue: &Dialogue) -> Vec<Requirement> {
     let statements = dialogue.script.turns.iter().flatten();
     let right = statements.filter_map(|statement| match statement {
-        Statement::Says(wish) => Some(wish.clone()),
+        Statement::Says(requirement) => Some(requirement.clone()),
         Statement::Slips { right, .. } | Statement::Corrects { right, .. } => Some(right.clone()),
         Statement::Misstates(_) => None,
     });

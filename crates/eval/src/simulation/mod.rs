@@ -1,7 +1,7 @@
 //! A simulated user: rule-based, seeded, over any catalogue with facets, so that conversational systems can be evaluated on
 //! one's own data.
 //!
-//! The user has a goal record ([`GoalRecord`]) and a script of wishes about it ([`script`]): enough that no other record of the
+//! The user has a goal record ([`GoalRecord`]) and a script of requirements about it ([`script`]): enough that no other record of the
 //! catalogue meets all of them. He withholds most of them at first, reveals one or two per turn, sometimes misspeaks and
 //! corrects himself in the same turn or a later one, and words them with one of several banks of phrases ([`phrases`]), one of them
 //! hasty, with misspellings. Written to a file, his dialogues are a benchmark ([`Dialogue::line`]); live ([`converse()`]) he looks
@@ -48,9 +48,9 @@ pub struct GoalRecord {
     pub facets: RecordFacets,
 }
 
-/// A wish of a user about a record.
+/// A requirement of a user about a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum Requirement {
     /// Its topic: consecutive words of its title.
     Topic(String),
     /// A plan that wants it, in words of its description and method that its title does not have.
@@ -242,20 +242,20 @@ fn gold_key(role: &Role) -> &str {
     }
 }
 
-/// Adds a wish to the gold of a turn.
-fn add_gold(gold: &mut Map<String, Value>, wish: &Wish) {
-    match wish {
-        Wish::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
-        Wish::Plan(text) | Wish::Written(text) => _ = gold.insert("plan".into(), json!(text)),
-        Wish::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
-        Wish::Value(Role::Dimension, value) => {
+/// Adds a requirement to the gold of a turn.
+fn add_gold(gold: &mut Map<String, Value>, requirement: &Requirement) {
+    match requirement {
+        Requirement::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
+        Requirement::Plan(text) | Requirement::Written(text) => _ = gold.insert("plan".into(), json!(text)),
+        Requirement::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
+        Requirement::Value(Role::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {
                 list.push(json!(value));
             }
         }
-        Wish::Value(role, value) => _ = gold.insert(gold_key(role).to_string(), json!(value)),
-        Wish::Years(years) => {
+        Requirement::Value(role, value) => _ = gold.insert(gold_key(role).to_string(), json!(value)),
+        Requirement::Years(years) => {
             let period = match years {
                 RequestedYears::Cover { from, to } => json!({"from": from, "to": to}),
                 RequestedYears::Exactly { from, to } => json!({"from": from, "to": to, "exact": true}),

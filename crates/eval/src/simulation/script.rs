@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::catalogue::{Catalogue, both};
-use super::{GoalRecord, SimulationOptions, Wish, add_gold};
+use super::{GoalRecord, Requirement, SimulationOptions, add_gold};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
@@ -51,23 +51,23 @@ impl Correction {
 /// A statement of a user in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
-    /// A wish.
-    Says(Wish),
-    /// A wrong wish that is corrected in a later turn.
-    Misstates(Wish),
-    /// A wrong wish, corrected in the same turn.
+    /// A requirement.
+    Says(Requirement),
+    /// A wrong requirement that is corrected in a later turn.
+    Misstates(Requirement),
+    /// A wrong requirement, corrected in the same turn.
     Slips {
-        /// The wrong wish.
-        wrong: Wish,
-        /// The right wish.
-        right: Wish,
+        /// The wrong requirement.
+        wrong: Requirement,
+        /// The right requirement.
+        right: Requirement,
     },
     /// The correction of a misstatement in an earlier turn.
     Corrects {
-        /// The earlier, wrong wish.
-        wrong: Wish,
-        /// The right wish.
-        right: Wish,
+        /// The earlier, wrong requirement.
+        wrong: Requirement,
+        /// The right requirement.
+        right: Requirement,
     },
 }
 
@@ -89,15 +89,15 @@ impl Script {
         random: &mut SplitMix,
     ) -> Option<Self> {
         let record = catalogue.records.get(goal)?;
-        let wishes = match (options.plans.get(&record.id), options.camouflaged) {
+        let requirements = match (options.plans.get(&record.id), options.camouflaged) {
             (Some(plan), _) => {
-                let written = plan.iter().cloned().map(Wish::Written).collect();
+                let written = plan.iter().cloned().map(Requirement::Written).collect();
                 camouflaged(catalogue, record, written, options.most_said, random).0
             }
             (None, true) => planned(catalogue, record, options.most_said, random)?,
-            (None, false) => wishes(catalogue, record, options.most_said, random)?,
+            (None, false) => requirements(catalogue, record, options.most_said, random)?,
         };
-        let mut statements: Vec<Statement> = wishes.into_iter().map(Statement::Says).collect();
+        let mut statements: Vec<Statement> = requirements.into_iter().map(Statement::Says).collect();
         let kind = match random.below(1000) as f64 / 1000.0 {
             share if share < options.same_turn => Correction::SameTurn,
             share if share < options.same_turn + options.later_turn => Correction::LaterTurn,
@@ -106,7 +106,7 @@ impl Script {
         let mut later = None;
         let mut correction = Correction::None;
         if kind != Correction::None {
-            let is_written = |statement: &&Statement| matches!(statement, Statement::Says(Wish::Written(_)));
+            let is_written = |statement: &&Statement| matches!(statement, Statement::Says(Requirement::Written(_)));
             let written = statements.iter().take_while(is_written).count();
             let mut places: Vec<usize> = (written.max(1)..statements.len()).collect();
             random.shuffle(&mut places);
@@ -131,7 +131,7 @@ impl Script {
         let mut gold = Map::new();
         for statement in self.turns.get(turn).into_iter().flatten() {
             match statement {
-                Statement::Says(wish) | Statement::Misstates(wish) => add_gold(&mut gold, wish),
+                Statement::Says(requirement) | Statement::Misstates(requirement) => add_gold(&mut gold, requirement),
                 Statement::Slips { right, .. } | Statement::Corrects { right, .. } => add_gold(&mut gold, right),
             }
         }
@@ -139,64 +139,75 @@ impl Script {
     }
 }
 
-/// The topic first, then the wishes that distinguish the record from others with the same topic.
-fn wishes(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
-    let topic = Wish::Topic(topic(&record.title, random)?);
+/// The topic first, then the requirements that distinguish the record from others with the same topic.
+fn requirements(
+    catalogue: &Catalogue<'_>,
+    record: &GoalRecord,
+    most: usize,
+    random: &mut SplitMix,
+) -> Option<Vec<Requirement>> {
+    let topic = Requirement::Topic(topic(&record.title, random)?);
     let mut remaining = catalogue.meeting(&topic);
-    let mut wishes = vec![topic];
+    let mut requirements = vec![topic];
     for candidate in candidates(record, random) {
-        if wishes.len() > most || (remaining.len() <= 1 && wishes.len() > 2) {
+        if requirements.len() > most || (remaining.len() <= 1 && requirements.len() > 2) {
             break;
         }
         let still = both(&remaining, &catalogue.meeting(&candidate));
         let narrows = still.len() < remaining.len();
         if !still.is_empty() && (narrows || random.happens(REDUNDANT_SHARE)) {
             remaining = still;
-            wishes.push(candidate);
+            requirements.push(candidate);
         }
     }
     if remaining.len() > 1 {
-        let aspect = Wish::Aspect(record.title.trim().to_string());
+        let aspect = Requirement::Aspect(record.title.trim().to_string());
         remaining = both(&remaining, &catalogue.meeting(&aspect));
-        wishes.push(aspect);
+        requirements.push(aspect);
     }
-    (remaining.len() == 1 && wishes.len() > 1).then_some(wishes)
+    (remaining.len() == 1 && requirements.len() > 1).then_some(requirements)
 }
 
 /// A plan of words of the record, then values that leave few others; none where they leave more.
-fn planned(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
-    let plan = vec![Wish::Plan(plan(record, random)?)];
-    let (wishes, remaining) = camouflaged(catalogue, record, plan, most, random);
-    (remaining <= FEW && wishes.len() > 1).then_some(wishes)
+fn planned(
+    catalogue: &Catalogue<'_>,
+    record: &GoalRecord,
+    most: usize,
+    random: &mut SplitMix,
+) -> Option<Vec<Requirement>> {
+    let plan = vec![Requirement::Plan(plan(record, random)?)];
+    let (requirements, remaining) = camouflaged(catalogue, record, plan, most, random);
+    (remaining <= FEW && requirements.len() > 1).then_some(requirements)
 }
 
-/// `wishes`, which are plans that want the record, then values that leave few others, and how many; no value shares a word with the title.
+/// `requirements`, which are plans that want the record, then values that leave few others, and how many; no value shares a word with the title.
 fn camouflaged(
     catalogue: &Catalogue<'_>,
     record: &GoalRecord,
-    mut wishes: Vec<Wish>,
+    mut requirements: Vec<Requirement>,
     most: usize,
     random: &mut SplitMix,
-) -> (Vec<Wish>, usize) {
+) -> (Vec<Requirement>, usize) {
     let mut stemmer = Stemmer::default();
     let mut stems =
         |text: &str| -> Vec<String> { lower_words(text).map(|word| stemmer.stem(&word).to_string()).collect() };
     let title = stems(&record.title);
-    let plans = wishes.len();
-    let mut remaining = catalogue.meeting(&wishes[0]);
+    let plans = requirements.len();
+    let mut remaining = catalogue.meeting(&requirements[0]);
     for candidate in candidates(record, random) {
-        let said = wishes.len() - plans;
+        let said = requirements.len() - plans;
         if said >= most || (remaining.len() <= FEW && said > 1) {
             break;
         }
-        let names = matches!(&candidate, Wish::Value(_, value) if stems(value).iter().any(|stem| title.contains(stem)));
+        let names =
+            matches!(&candidate, Requirement::Value(_, value) if stems(value).iter().any(|stem| title.contains(stem)));
         let still = both(&remaining, &catalogue.meeting(&candidate));
         if !names && !still.is_empty() && still.len() < remaining.len() {
             remaining = still;
-            wishes.push(candidate);
+            requirements.push(candidate);
         }
     }
-    (wishes, remaining.len())
+    (requirements, remaining.len())
 }
 
 /// Some words of what a record says, from a random place on, without those of its title.
@@ -220,8 +231,8 @@ fn plan(record: &GoalRecord, random: &mut SplitMix) -> Option<String> {
     (said.iter().filter(|word| is_full(word)).count() >= *PLAN_WORDS.start()).then(|| said.join(" "))
 }
 
-/// Possible wishes about a record in random order: one per role, two for dimensions.
-fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wish> {
+/// Possible requirements about a record in random order: one per role, two for dimensions.
+fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Requirement> {
     let sayable = |(role, value): &&(Role, String)| {
         !matches!(role, Role::Other(_))
             && value.chars().any(char::is_alphanumeric)
@@ -230,17 +241,17 @@ fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wish> {
     let mut values: Vec<&(Role, String)> = record.facets.values.iter().filter(sayable).collect();
     random.shuffle(&mut values);
     let mut used_roles: Vec<&Role> = Vec::new();
-    let mut wishes: Vec<Wish> = Vec::new();
+    let mut requirements: Vec<Requirement> = Vec::new();
     for (role, value) in values {
         let most = if *role == Role::Dimension { 2 } else { 1 };
         if used_roles.iter().filter(|known| **known == role).count() < most {
             used_roles.push(role);
-            wishes.push(Wish::Value(role.clone(), value.clone()));
+            requirements.push(Requirement::Value(role.clone(), value.clone()));
         }
     }
-    wishes.extend(years(record, random).map(Wish::Years));
-    random.shuffle(&mut wishes);
-    wishes
+    requirements.extend(years(record, random).map(Requirement::Years));
+    random.shuffle(&mut requirements);
+    requirements
 }
 
 fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<RequestedYears> {
@@ -282,24 +293,29 @@ fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
     Some(title[words[first].0..words[last].1].to_string())
 }
 
-/// A wrong wish in place of `right`, which the record does not meet.
-fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random: &mut SplitMix) -> Option<Wish> {
+/// A wrong requirement in place of `right`, which the record does not meet.
+fn mistaken(
+    catalogue: &Catalogue<'_>,
+    record: &GoalRecord,
+    right: &Requirement,
+    random: &mut SplitMix,
+) -> Option<Requirement> {
     const TRIES: usize = 8;
     match right {
-        Wish::Value(role, _) => {
+        Requirement::Value(role, _) => {
             for _ in 0..TRIES {
                 let value = random.one(catalogue.values(role))?.to_string();
                 let own = record.facets.values.iter().any(|(known, own)| known == role && *own == value);
                 if !own && value.chars().count() <= LONGEST_VALUE {
-                    return Some(Wish::Value(role.clone(), value));
+                    return Some(Requirement::Value(role.clone(), value));
                 }
             }
             None
         }
-        Wish::Years(years) => {
+        Requirement::Years(years) => {
             let shift = 3 + random.below(8) as i32;
             let shift = if random.happens(0.5) { shift } else { -shift };
-            Some(Wish::Years(match *years {
+            Some(Requirement::Years(match *years {
                 RequestedYears::Cover { from, to } => {
                     RequestedYears::Cover { from: from - shift.abs(), to: to - shift.abs() }
                 }
@@ -308,7 +324,7 @@ fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random
                 RequestedYears::EndsIn(year) => RequestedYears::EndsIn(year + shift),
             }))
         }
-        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) | Wish::Written(_) => None,
+        Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Plan(_) | Requirement::Written(_) => None,
     }
 }
 

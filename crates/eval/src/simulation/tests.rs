@@ -43,9 +43,9 @@ fn made(options: &SimulationOptions) -> Vec<Dialogue> {
     dialogues(&records(), options).expect("dialogues")
 }
 
-/// A user's final wishes, from his statements.
-fn in_force(dialogue: &Dialogue) -> Vec<Wish> {
-    let mut standing: Vec<Wish> = Vec::new();
+/// A user's final requirements, from his statements.
+fn in_force(dialogue: &Dialogue) -> Vec<Requirement> {
+    let mut standing: Vec<Requirement> = Vec::new();
     for statement in dialogue.script.turns.iter().flatten() {
         match statement {
             Statement::Says(demand) | Statement::Misstates(demand) => standing.push(demand.clone()),
@@ -200,17 +200,17 @@ fn camouflaged_users_say_no_word_of_the_title() {
         let mut plans = 0;
         for statement in dialogue.script.turns.iter().flatten() {
             let right = match statement {
-                Statement::Says(wish) | Statement::Misstates(wish) => wish,
+                Statement::Says(requirement) | Statement::Misstates(requirement) => requirement,
                 Statement::Slips { right, .. } | Statement::Corrects { right, .. } => right,
             };
             let said = match right {
-                Wish::Plan(said) => {
+                Requirement::Plan(said) => {
                     plans += 1;
                     said
                 }
-                Wish::Value(_, said) => said,
-                Wish::Years(_) => continue,
-                Wish::Topic(_) | Wish::Aspect(_) | Wish::Written(_) => panic!("{right:?}"),
+                Requirement::Value(_, said) => said,
+                Requirement::Years(_) => continue,
+                Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Written(_) => panic!("{right:?}"),
             };
             let shared = lakeward_core::text::lower_words(said).find(|word| title.contains(word));
             assert!(shared.is_none(), "{said}: {}", goal.title);

@@ -2,7 +2,7 @@
 
 use super::phrases::{Bank, PLANS, PUBLISHED};
 use super::script::{Script, Statement};
-use super::{Wish, gold_key};
+use super::{Requirement, gold_key};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
@@ -26,7 +26,9 @@ pub fn utterance(bank: &Bank, script: &Script, turn: usize, mood: Mood, random: 
     let mut parts: Vec<String> = reaction(bank, mood, random).into_iter().collect();
     for statement in script.turns.get(turn).into_iter().flatten() {
         match statement {
-            Statement::Says(wish) | Statement::Misstates(wish) => parts.push(phrase(bank, wish, random)),
+            Statement::Says(requirement) | Statement::Misstates(requirement) => {
+                parts.push(phrase(bank, requirement, random))
+            }
             Statement::Slips { wrong, right } => {
                 parts.push(phrase(bank, wrong, random));
                 parts.extend(one(bank.slip, random));
@@ -41,9 +43,9 @@ pub fn utterance(bank: &Bank, script: &Script, turn: usize, mood: Mood, random: 
     finished(bank, &parts.join(" "), random)
 }
 
-/// A repeated wish.
-pub fn again(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
-    let parts: Vec<String> = one(bank.again, random).into_iter().chain([phrase(bank, wish, random)]).collect();
+/// A repeated requirement.
+pub fn again(bank: &Bank, requirement: &Requirement, random: &mut SplitMix) -> String {
+    let parts: Vec<String> = one(bank.again, random).into_iter().chain([phrase(bank, requirement, random)]).collect();
     finished(bank, &parts.join(" "), random)
 }
 
@@ -64,19 +66,19 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
     random.one(phrases).map(ToString::to_string)
 }
 
-/// The user's word for what `wish` is about.
-fn about(wish: &Wish) -> &str {
-    match wish {
-        Wish::Topic(_) | Wish::Aspect(_) | Wish::Plan(_) | Wish::Written(_) => "topic",
-        Wish::Years(_) => "years",
-        Wish::Value(Role::Place, _) => "place",
-        Wish::Value(Role::Source | Role::Institution, _) => "source",
-        Wish::Value(Role::Dimension, _) => "breakdown",
-        Wish::Value(role, _) => gold_key(role),
+/// The user's word for what `requirement` is about.
+fn about(requirement: &Requirement) -> &str {
+    match requirement {
+        Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Plan(_) | Requirement::Written(_) => "topic",
+        Requirement::Years(_) => "years",
+        Requirement::Value(Role::Place, _) => "place",
+        Requirement::Value(Role::Source | Role::Institution, _) => "source",
+        Requirement::Value(Role::Dimension, _) => "breakdown",
+        Requirement::Value(role, _) => gold_key(role),
     }
 }
 
-fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
+fn phrase(bank: &Bank, requirement: &Requirement, random: &mut SplitMix) -> String {
     let filled = |phrases: &[&str], values: &[String], random: &mut SplitMix| {
         let mut text = one(phrases, random).unwrap_or_else(|| "{}".into());
         for value in values {
@@ -84,12 +86,12 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
         }
         text
     };
-    match wish {
-        Wish::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
-        Wish::Written(text) => text.clone(),
-        Wish::Plan(text) => filled(PLANS, &[in_sentence(text)], random),
-        Wish::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
-        Wish::Years(years) => {
+    match requirement {
+        Requirement::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
+        Requirement::Written(text) => text.clone(),
+        Requirement::Plan(text) => filled(PLANS, &[in_sentence(text)], random),
+        Requirement::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
+        Requirement::Years(years) => {
             let (phrases, values) = match years {
                 RequestedYears::Cover { from, to } => (bank.cover, vec![from, to]),
                 RequestedYears::Exactly { from, to } => (bank.exactly, vec![from, to]),
@@ -99,7 +101,7 @@ fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
             let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
             filled(phrases, &values, random)
         }
-        Wish::Value(role, value) => {
+        Requirement::Value(role, value) => {
             let lower = value.to_lowercase();
             let phrases = match role {
                 Role::Place => bank.place,

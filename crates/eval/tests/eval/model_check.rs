@@ -28,7 +28,7 @@ fn nothing() -> Value {
     json!({"acts": ["chat"], "operation": "Filter", "intention": "Exploration"})
 }
 
-fn wish(demand: &Demand) -> Value {
+fn demand_json(demand: &Demand) -> Value {
     let (from, to) = match demand.value {
         Demanded::Period(years) => years.bounds(),
         _ => (None, None),
@@ -47,7 +47,7 @@ impl Model {
                     let mut answer = json!({"acts": ["refine"], "operation": "Filter", "intention": "Exploration"});
                     match &turn.after {
                         Standing::Plan(plan) => answer["plan"] = json!(plan.relation),
-                        Standing::Demands(demands) => answer["wanted"] = demands.iter().map(wish).collect(),
+                        Standing::Demands(demands) => answer["wanted"] = demands.iter().map(demand_json).collect(),
                     }
                     known.insert(turn.turn.text.clone(), answer);
                 }

@@ -281,7 +281,7 @@ pub fn describes_files(path: &Path) -> bool {
 /// # Errors
 /// [`Error::Unreadable`] where it is no JSON or lists no datasets, and where it is too large to be read as a whole and has to be.
 pub(super) fn each_dataset(path: &Path, name: &str, each: &mut dyn FnMut(Item) -> bool) -> Result<()> {
-    let (mut number, mut goes_on, mut refers) = (0, true, false);
+    let (mut number, mut continues, mut refers) = (0, true, false);
     let read = each_item(path, &mut |key, item| {
         let is_reference = || item.is_string() || item.as_object().is_some_and(|map| map.len() == 1);
         refers = number == 0 && (key == "dataset" && is_reference() || key.is_empty() && is_dcat(&item));
@@ -289,11 +289,11 @@ pub(super) fn each_dataset(path: &Path, name: &str, each: &mut dyn FnMut(Item) -
             return false;
         }
         number += 1;
-        goes_on = each(self::item(key, &item, number));
-        goes_on
+        continues = each(self::item(key, &item, number));
+        continues
     });
     match read {
-        _ if !goes_on => return Ok(()),
+        _ if !continues => return Ok(()),
         Err(reason) if number > 0 && !refers => {
             each(Item::Not { number: number + 1, reason: format!("the file ends in an error: {reason}") });
             return Ok(());

@@ -10,7 +10,7 @@ use lakeward_core::text::lower_words;
 use super::demands::{revised, schema_of_demands};
 use super::schema::{Schema, SchemaColumn, StandIn, columns_by_steps, schema_of};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
-use super::{NotApplied, TableWish, assemble};
+use super::{NotApplied, RequestedTable, assemble};
 use lakeward_core::request::{Act, Intention, OperationKind};
 
 mod check;
@@ -75,7 +75,7 @@ impl AnnotatedTurn {
                 span.second = span.columns.pop();
             }
             if span.value.is_none() && matches!(role, Role::Value | Role::Old) {
-                span.value = span.column().and_then(|column| schema.columns[column].as_it_stands(&span));
+                span.value = span.column().and_then(|column| schema.columns[column].value_as_written(&span));
             }
             span
         };
@@ -97,8 +97,8 @@ fn named(name: &str, schema: &Schema) -> Option<usize> {
     }
     let likeness = schema.names().likenesses(name);
     let computed = (0..schema.columns.len()).filter(|place| schema.columns[*place].of_result);
-    let of_result = computed.filter(|place| schema.columns[*place].stands_for.is_none());
-    let figure = || schema.columns.iter().position(|column| column.stands_for == Some(StandIn::Figure));
+    let of_result = computed.filter(|place| schema.columns[*place].stand_in.is_none());
+    let figure = || schema.columns.iter().position(|column| column.stand_in == Some(StandIn::Figure));
     of_result.max_by(|a, b| likeness[*a].total_cmp(&likeness[*b]).then(a.cmp(b))).or_else(figure)
 }
 
@@ -157,7 +157,7 @@ pub struct LabelledTurn<'c> {
     /// What it comes to.
     pub after: Standing,
     /// The other tables that it wants.
-    pub tables: Vec<TableWish>,
+    pub tables: Vec<RequestedTable>,
     /// What finds no place.
     pub not_applied: Vec<NotApplied>,
 }
@@ -175,7 +175,12 @@ impl Standing {
     }
 
     /// What stands after turn `number`, which was read over `schema`, the other tables that it wants, and what finds no place.
-    fn after(&self, reading: &TurnReading, schema: &Schema, number: usize) -> (Self, Vec<TableWish>, Vec<NotApplied>) {
+    fn after(
+        &self,
+        reading: &TurnReading,
+        schema: &Schema,
+        number: usize,
+    ) -> (Self, Vec<RequestedTable>, Vec<NotApplied>) {
         match self {
             Self::Plan(plan) => {
                 let assembly = assemble(reading, schema, plan);
@@ -214,10 +219,10 @@ impl Conversation {
         let mut found = Vec::with_capacity(self.turns.len());
         for (at, turn) in self.turns.iter().enumerate() {
             let latest = |history: &[Standing]| history.last().unwrap_or(&start).clone();
-            let stands = latest(&history);
-            let schema = stands.schema(source);
+            let current = latest(&history);
+            let schema = current.schema(source);
             let mut meant = turn.reading(&schema);
-            if let Standing::Demands(demands) = &stands {
+            if let Standing::Demands(demands) = &current {
                 let olds = meant.spans.iter_mut().filter(|span| span.role == Role::Old);
                 olds.for_each(|span| link_to_demand(span, demands));
             }

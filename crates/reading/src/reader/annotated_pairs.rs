@@ -38,11 +38,11 @@ pub fn turns_beside(all: &[Conversation], search: &dyn Fn(&str) -> Vec<(String, 
         let next = all[(at + 1) % all.len()].labelled(None);
         let own = labelled.iter().skip(1).map(|turn| (turn, turn, conversation.id.as_str()));
         let begun = labelled.last().into_iter().zip(next.first());
-        let begun = begun.map(|(hand, turn)| (hand, turn, all[(at + 1) % all.len()].id.as_str()));
-        for (hand, turn, about) in own.chain(begun) {
+        let begun = begun.map(|(current, turn)| (current, turn, all[(at + 1) % all.len()].id.as_str()));
+        for (current, turn, about) in own.chain(begun) {
             let text = turn.turn.text.as_str();
-            let previous = if about == conversation.id { hand.previous() } else { hand.turn.text.as_str() };
-            let Some((is_new, explained)) = read(text, previous, hand) else { continue };
+            let previous = if about == conversation.id { current.previous() } else { current.turn.text.as_str() };
+            let Some((is_new, explained)) = read(text, previous, current) else { continue };
             let found = search(text);
             let own_relevance = found.iter().find(|(id, _)| *id == conversation.id).map_or(0.0, |(_, likely)| *likely);
             let others = found.into_iter().filter(|(id, _)| *id != conversation.id).take(READ);
@@ -71,6 +71,6 @@ fn read(text: &str, previous: &str, over: &LabelledTurn<'_>) -> Option<(bool, Ex
     let readings = Reader::builtin().readings(text, previous, &over.schema, &|_, _| false, READINGS);
     let meant = meanings(readings, plan, &|turn| assemble(turn, &over.schema, plan)).into_iter().next()?;
     let (turn, made) = (meant.turn, meant.assembly);
-    let goes_on = !matches!(turn.acts.first(), Some(Act::New | Act::Refine)) || !made.tables.is_empty();
-    (!goes_on).then(|| (turn.acts.first() == Some(&Act::New), Explained::of(&turn, &over.schema, &made)))
+    let continues = !matches!(turn.acts.first(), Some(Act::New | Act::Refine)) || !made.tables.is_empty();
+    (!continues).then(|| (turn.acts.first() == Some(&Act::New), Explained::of(&turn, &over.schema, &made)))
 }

@@ -1,7 +1,7 @@
 //! From a turn as it was read to the plan that it wants: spans become conditions, measures, keys, orders in the slots of the plan.
 //!
 //! Types decide what is possible: a number is not compared with a column of names, an order needs a column. What cannot be put into the
-//! plan is returned with the reason; nothing that was read is dropped in silence. Tables that are wanted are returned as wishes: only a search
+//! plan is returned with the reason; nothing that was read is dropped in silence. Tables that are wanted are returned as requests: only a search
 //! can name them.
 
 mod columns;
@@ -16,7 +16,7 @@ mod take_back;
 mod values;
 mod yes_no;
 
-pub use tables::{TableWish, with_table};
+pub use tables::{RequestedTable, with_table};
 
 use lakeward_core::plan::Plan;
 use lakeward_core::text::{is_function_word, lower_words, name_key};
@@ -44,7 +44,7 @@ pub struct Assembly {
     /// The plan with what the turn says of rows and columns; the same one where it says nothing.
     pub plan: Plan,
     /// The tables wanted.
-    pub tables: Vec<TableWish>,
+    pub tables: Vec<RequestedTable>,
     /// What was read and is not in it.
     pub not_applied: Vec<NotApplied>,
     /// How words were taken that can be taken in another way: a unit converted, a figure chosen; a clause each.
@@ -226,7 +226,7 @@ impl<'a> Assembler<'a> {
     fn name(&self, column: usize) -> String {
         let Some(column) = self.schema.columns.get(column) else { return String::new() };
         match self.figure.as_ref().or(self.computed.as_ref()) {
-            Some(figure) if column.stands_for == Some(StandIn::Figure) => figure.clone(),
+            Some(figure) if column.stand_in == Some(StandIn::Figure) => figure.clone(),
             _ => column.name.clone(),
         }
     }
@@ -237,13 +237,13 @@ impl<'a> Assembler<'a> {
     }
 
     fn speaks_of_figure(&self, span: &Span) -> bool {
-        self.stands_for(span).is_some()
+        self.stand_in(span).is_some()
     }
 
     /// What the column of a span stands for, where it is none of a table.
-    fn stands_for(&self, span: &Span) -> Option<StandIn> {
+    fn stand_in(&self, span: &Span) -> Option<StandIn> {
         let mut columns = span.columns.iter().chain(&span.second);
-        columns.find_map(|column| self.schema.columns.get(*column)?.stands_for)
+        columns.find_map(|column| self.schema.columns.get(*column)?.stand_in)
     }
 
     fn names(&self, span: &Span) -> Vec<String> {
@@ -283,7 +283,7 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied { words: span.words.clone(), reason });
                 continue;
             }
-            if let Some(words) = said_of(span, known) {
+            if let Some(words) = attribute_of(span, known) {
                 let reason = format!("`{}` has nothing that is called so", known.name);
                 self.not_applied.push(NotApplied { words, reason });
                 continue;
@@ -383,7 +383,7 @@ impl<'a> Assembler<'a> {
 }
 
 /// What a span says of its column, whose name it spells behind that: "region" of "region of their home port". That the column has a name is nothing.
-fn said_of(span: &Span, column: &SchemaColumn) -> Option<String> {
+fn attribute_of(span: &Span, column: &SchemaColumn) -> Option<String> {
     let names = matches!(span.role, Role::Group | Role::Show | Role::Column);
     let (said, of) = span.words.rsplit_once(" of ").filter(|_| names && span.part.is_none())?;
     let said = lower_words(said)

@@ -11,7 +11,7 @@ use super::span::{Operator, Role, Span};
 pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {
     let called = |key: String| {
         let is_it = |column: &SchemaColumn| {
-            column.stands_for.is_none()
+            column.stand_in.is_none()
                 && std::iter::once(&column.name).chain(&column.also).any(|name| name_key(name) == key)
         };
         let mut places = (0..schema.columns.len()).filter(|place| is_it(&schema.columns[*place]));

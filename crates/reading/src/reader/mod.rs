@@ -23,7 +23,7 @@ mod tags;
 mod unit;
 mod words;
 
-pub use assemble::{Assembly, NotApplied, TableWish, assemble, with_table};
+pub use assemble::{Assembly, NotApplied, RequestedTable, assemble, with_table};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};

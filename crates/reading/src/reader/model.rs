@@ -270,7 +270,7 @@ impl Reader {
         let features = features(text, range.clone(), input, schema, matches);
         let linked = |head: &Head| {
             let mut scores = link(&head.apply(&vector), columns, &features);
-            let counts = |column: &SchemaColumn| column.stands_for == Some(StandIn::Rows);
+            let counts = |column: &SchemaColumn| column.stand_in == Some(StandIn::Rows);
             if let Some(rows) = schema.columns.iter().position(counts).filter(|_| !groups) {
                 scores[rows + 1] = NEVER;
             }

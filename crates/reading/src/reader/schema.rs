@@ -83,7 +83,7 @@ pub struct SchemaColumn {
     /// Whether the result that stands made it: a measure, a computed column.
     pub of_result: bool,
     /// What it stands for, where it is none of a table.
-    pub stands_for: Option<StandIn>,
+    pub stand_in: Option<StandIn>,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
     pub used: Vec<&'static str>,
     /// Other names of it: with a synonym, what a user calls it, in English.
@@ -107,7 +107,7 @@ impl SchemaColumn {
             unit: None,
             quantity: false,
             of_result: false,
-            stands_for: None,
+            stand_in: None,
             used: Vec::new(),
             also: Vec::new(),
             english: None,
@@ -134,12 +134,12 @@ impl SchemaColumn {
 
     /// The column of the figure that a turn computes.
     pub fn figure() -> Self {
-        Self { of_result: true, stands_for: Some(StandIn::Figure), ..Self::new(FIGURE, ColumnKind::Number) }
+        Self { of_result: true, stand_in: Some(StandIn::Figure), ..Self::new(FIGURE, ColumnKind::Number) }
     }
 
     /// The column of the number of rows in each group.
     fn rows() -> Self {
-        Self { of_result: true, stands_for: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
+        Self { of_result: true, stand_in: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
     }
 
     /// Whether its values, as far as they are known, may be compared with numbers.
@@ -165,7 +165,7 @@ impl SchemaColumn {
 
     /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
     /// themselves, unless they are a part of a value.
-    pub(super) fn as_it_stands(&self, span: &Span) -> Option<String> {
+    pub(super) fn value_as_written(&self, span: &Span) -> Option<String> {
         if !self.has_words() || self.of_result || span.part.is_some() {
             return None;
         }
@@ -219,7 +219,7 @@ impl Schema {
     /// Whether the plan that stands groups rows.
     pub(super) fn is_grouped(&self) -> bool {
         let is_key = |column: &SchemaColumn| column.used.contains(&"by");
-        self.columns.iter().any(|column| is_key(column) || (column.of_result && column.stands_for.is_none()))
+        self.columns.iter().any(|column| is_key(column) || (column.of_result && column.stand_in.is_none()))
     }
 
     /// The values of its columns that a text names: whole values, or words from which they are made by an ending ("african" for

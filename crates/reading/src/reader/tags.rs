@@ -44,18 +44,19 @@ pub(super) fn runs(tags: &[Vec<f32>]) -> Vec<Run> {
 }
 
 /// The likeliest sequence of tags in which a word goes on with a role only behind one that has it (Viterbi). Tag 0 is no role, 1 + 2r begins
-/// role r, 2 + 2r goes on with it.
+/// role r, 2 + 2r continues it.
 fn likeliest(tags: &[Vec<f32>]) -> Vec<usize> {
     const LEAST: f32 = 1e-9;
     let Some(first) = tags.first() else { return Vec::new() };
-    let goes_on = |tag: usize| tag > 0 && tag.is_multiple_of(2);
-    let mut scores: Vec<f32> =
-        (0..first.len()).map(|tag| if goes_on(tag) { f32::NEG_INFINITY } else { first[tag].max(LEAST).ln() }).collect();
+    let is_inside = |tag: usize| tag > 0 && tag.is_multiple_of(2);
+    let mut scores: Vec<f32> = (0..first.len())
+        .map(|tag| if is_inside(tag) { f32::NEG_INFINITY } else { first[tag].max(LEAST).ln() })
+        .collect();
     let mut before: Vec<Vec<usize>> = Vec::with_capacity(tags.len());
     for word in &tags[1..] {
         let anywhere = best(&scores);
         let from: Vec<usize> = (0..word.len())
-            .map(|tag| match goes_on(tag) {
+            .map(|tag| match is_inside(tag) {
                 true if scores[tag] >= scores[tag - 1] => tag,
                 true => tag - 1,
                 false => anywhere,

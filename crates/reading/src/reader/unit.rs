@@ -156,7 +156,7 @@ pub(super) enum Taken {
     /// In the unit of the column; how it was converted, if it was.
     Converted(f64, Option<String>),
     /// As it stands, since the column's unit is not known.
-    AsItStands,
+    Unconverted,
     /// The column has another kind of unit.
     Cannot(String),
 }
@@ -165,7 +165,7 @@ pub(super) enum Taken {
 pub(super) fn in_unit_of(column: &SchemaColumn, number: f64, said: &Unit) -> Taken {
     let name = &column.name;
     match Unit::of_column(column) {
-        None => Taken::AsItStands,
+        None => Taken::Unconverted,
         Some(own) if own.kind != said.kind => Taken::Cannot(format!("`{name}` is in {}", own.name)),
         Some(own) => {
             // `5 m` says millions where no unit is meant.
@@ -207,9 +207,9 @@ mod tests {
         ] {
             assert_eq!(value(of(column, number, text)), Some(expected), "{text} of {column}");
         }
-        assert!(matches!(of("loans", 300.0, "300 grams"), Some(Taken::AsItStands)));
+        assert!(matches!(of("loans", 300.0, "300 grams"), Some(Taken::Unconverted)));
         assert!(matches!(of("weight_kg", 2.0, "2 hours"), Some(Taken::Cannot(_))));
-        assert!(matches!(of("min_temp", 2.0, "2 hours"), Some(Taken::AsItStands)), "a minimum is no minute");
+        assert!(matches!(of("min_temp", 2.0, "2 hours"), Some(Taken::Unconverted)), "a minimum is no minute");
         assert_eq!(Unit::said("20 dogs", 7), None);
         assert_eq!(Unit::said("under 2 hours", 7).map(|unit| unit.name), Some("hours".into()), "behind the span");
         assert_eq!(Unit::said("2 of the hours", 1), None);

@@ -38,8 +38,8 @@ fn occurrences(phrase: &[&str], words: &[&str]) -> u32 {
         Some(start) => word.starts_with(start),
         None => word == part,
     };
-    let stands = |window: &&[&str]| phrase.iter().zip(window.iter()).all(|(part, word)| fits(part, word));
-    words.windows(phrase.len()).filter(stands).count() as u32
+    let is_match = |window: &&[&str]| phrase.iter().zip(window.iter()).all(|(part, word)| fits(part, word));
+    words.windows(phrase.len()).filter(is_match).count() as u32
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ fn in_words(turn: &LabelledTurn<'_>) -> String {
     for lost in &turn.not_applied {
         line.push_str(&format!(" !! `{}`: {}", lost.words, lost.reason));
     }
-    for wish in &turn.tables {
-        line.push_str(&format!(" ++ {:?} `{}` {:?}", wish.how, wish.words, wish.wanted));
+    for table in &turn.tables {
+        line.push_str(&format!(" ++ {:?} `{}` {:?}", table.how, table.words, table.columns));
     }
     line
 }

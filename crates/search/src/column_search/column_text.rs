@@ -49,7 +49,7 @@ pub(super) fn column_text(notes: &Notes, entry: &TableEntry, profile: &ColumnPro
     let described = described(metadata);
     let described = &described[..described.floor_char_boundary(DESCRIPTION_BYTES)];
     let unit = metadata.and_then(|metadata| metadata.unit.as_deref()).unwrap_or_default();
-    let kind = profile.semantic.map_or("", stands_for);
+    let kind = profile.semantic.map_or("", kind_in_words);
     let is_text = profile.logical == LogicalType::Text;
     let values = profile.top.iter().map(|(value, _)| value.as_str()).filter(|value| value.len() <= VALUE_BYTES);
     let values: Vec<&str> = values.take(if is_text { VALUES } else { 0 }).collect();
@@ -66,7 +66,7 @@ pub(super) fn column_text(notes: &Notes, entry: &TableEntry, profile: &ColumnPro
 }
 
 /// Values of a kind, in words; empty where a kind says no more than the values.
-fn stands_for(kind: SemanticType) -> &'static str {
+fn kind_in_words(kind: SemanticType) -> &'static str {
     match kind {
         SemanticType::Country => "names of countries",
         SemanticType::CountryCode => "country codes",

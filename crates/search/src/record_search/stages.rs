@@ -12,9 +12,9 @@ pub(super) struct Stages {
     /// Filters violated, by place; [`NEVER`] where there is no record to look at. Empty where all of `reached` violate none.
     violated: Vec<u8>,
     /// What demands that do not filter give, and filters that are violated and partly met, by place. Empty where nothing does.
-    wishes: Vec<f32>,
+    soft_scores: Vec<f32>,
     /// The most that they can give to a record that violates no filter.
-    pub most_wishes: f32,
+    pub greatest_soft_score: f32,
     /// How many records violate 0, 1, … filters, as far as has to be looked.
     pub counts: Vec<usize>,
     /// Records that meet all that was set or stated.
@@ -44,14 +44,14 @@ impl Stages {
             return Self { matching, ..Self::relaxed(all, checks, k, weights) };
         }
         // The usual case, without a look at those that violate a filter.
-        let mut wishes = Vec::new();
+        let mut soft_scores = Vec::new();
         for check in checks.iter().filter(|check| !check.demand.filters) {
-            wishes.resize(all.capacity(), 0.0);
-            wish(check, &passing, &mut wishes, weights);
+            soft_scores.resize(all.capacity(), 0.0);
+            add_soft_scores(check, &passing, &mut soft_scores, weights);
         }
         let given = checks.iter().filter(|check| !check.demand.filters && !check.refused);
-        let most_wishes = given.map(|check| weight_of(check, weights)).sum();
-        Self { violated: Vec::new(), wishes, most_wishes, counts: vec![count], matching, reached: passing }
+        let greatest_soft_score = given.map(|check| weight_of(check, weights)).sum();
+        Self { violated: Vec::new(), soft_scores, greatest_soft_score, counts: vec![count], matching, reached: passing }
     }
 
     /// The same where those that violate nothing are too few.
@@ -59,7 +59,7 @@ impl Stages {
         let capacity = all.capacity();
         let filters = checks.iter().filter(|check| check.demand.filters && !check.refused).count() as u8;
         let mut violated = vec![NEVER; capacity];
-        let mut wishes = vec![0.0f32; capacity];
+        let mut soft_scores = vec![0.0f32; capacity];
         all.places().for_each(|place| violated[place] = filters);
         for check in checks {
             let (every, mut some) = check.sets(&all);
@@ -68,9 +68,9 @@ impl Stages {
                 (true, false) => {
                     every.places().for_each(|place| violated[place] -= 1);
                     some.subtract(&every);
-                    some.places().for_each(|place| wishes[place] += check.share(place));
+                    some.places().for_each(|place| soft_scores[place] += check.share(place));
                 }
-                (false, _) => wish(check, &all, &mut wishes, weights),
+                (false, _) => add_soft_scores(check, &all, &mut soft_scores, weights),
             }
         }
         let mut counts = vec![0usize; usize::from(NEVER)];
@@ -86,7 +86,7 @@ impl Stages {
         for (place, _) in violated.iter().enumerate().filter(|(_, violated)| usize::from(**violated) > last) {
             reached.remove_place(place);
         }
-        Self { violated, wishes, most_wishes: f32::INFINITY, matching: 0, counts, reached }
+        Self { violated, soft_scores, greatest_soft_score: f32::INFINITY, matching: 0, counts, reached }
     }
 
     /// The filters that the record at `place` of `reached` violates.
@@ -97,8 +97,8 @@ impl Stages {
 
     /// What demands that do not filter give to the record at `place`, and filters that it violates and meets in part.
     #[inline]
-    pub fn wishes(&self, place: usize) -> f32 {
-        self.wishes.get(place).copied().unwrap_or(0.0)
+    pub fn soft_score(&self, place: usize) -> f32 {
+        self.soft_scores.get(place).copied().unwrap_or(0.0)
     }
 }
 
@@ -108,10 +108,10 @@ fn weight_of(check: &Check<'_>, weights: &RecordWeights) -> f32 {
 }
 
 /// Adds what a demand that does not filter gives to records of `among`.
-fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], weights: &RecordWeights) {
+fn add_soft_scores(check: &Check<'_>, among: &TableSet, soft_scores: &mut [f32], weights: &RecordWeights) {
     let weight = weight_of(check, weights);
     match check.refused {
-        true => check.sets(among).0.places().for_each(|place| wishes[place] -= weight),
-        false => check.add_shares(among, weight, wishes),
+        true => check.sets(among).0.places().for_each(|place| soft_scores[place] -= weight),
+        false => check.add_shares(among, weight, soft_scores),
     }
 }

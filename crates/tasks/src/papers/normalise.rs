@@ -104,8 +104,8 @@ impl Joiner {
             return false;
         }
         // A name or a number continues (`CIFAR-10`, `Mask-RCNN`), or a compound with such a part (`x-ray-based`).
-        let goes_on = next.chars().next().is_some_and(char::is_lowercase);
-        !goes_on || first.contains('-') || first.chars().any(|c| c.is_numeric())
+        let continues = next.chars().next().is_some_and(char::is_lowercase);
+        !continues || first.contains('-') || first.chars().any(|c| c.is_numeric())
     }
 }
 

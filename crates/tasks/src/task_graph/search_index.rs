@@ -51,8 +51,8 @@ impl SearchIndex {
         for (task, uses) in graph.uses.iter().enumerate() {
             uses.iter().for_each(|edge| tasks_of[edge.dataset as usize].push(task as u32));
         }
-        let mut served_lists = Lists::default();
-        tasks_of.into_iter().for_each(|list| served_lists.push(list));
+        let mut task_lists = Lists::default();
+        tasks_of.into_iter().for_each(|list| task_lists.push(list));
         let described = TermIndex::new(words, records, graph.node_words.iter());
         let idf = (0..words as u32).map(|word| described.idf(word)).collect();
         Self {
@@ -64,7 +64,7 @@ impl SearchIndex {
             pairs,
             network: Network::new(tasks, &edges),
             edges,
-            tasks_of: served_lists,
+            tasks_of: task_lists,
         }
     }
 

@@ -70,7 +70,7 @@ impl TaskSearch for TaskSource {
         Ok(Some(format!("{}-{}", opened.graph.version()?, opened.exclude.len())))
     }
 
-    fn served(&self, embedder: &dyn Embedder, text: &str, most: usize) -> Result<Vec<TaskSupport>> {
+    fn support(&self, embedder: &dyn Embedder, text: &str, most: usize) -> Result<Vec<TaskSupport>> {
         let Some(opened) = self.opened()? else { return Ok(Vec::new()) };
         let options = TaskSearchOptions { exclude: opened.exclude.clone(), ..TaskSearchOptions::new(most) };
         opened.graph.support(embedder, text, &options)

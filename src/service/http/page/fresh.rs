@@ -47,7 +47,7 @@ impl FreshColumns {
     /// # Errors
     /// Those of reading the head of the source.
     pub fn of(context: &LakeContext, before: Option<&Step>, plan: &Plan, names: Vec<String>) -> Result<Self> {
-        let (base, known): (Vec<String>, usize) = match before.filter(|step| plan.goes_on_from(&step.plan)) {
+        let (base, known): (Vec<String>, usize) = match before.filter(|step| plan.continues(&step.plan)) {
             Some(step) => (step.columns.clone(), step.plan.relation.steps.len()),
             None => {
                 let columns = relation_columns(context, &Relation::of(plan.relation.source.clone()))?;

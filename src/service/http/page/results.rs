@@ -55,7 +55,7 @@ pub fn first_rows(context: &LakeContext, session: &Session) -> Result<Option<Fir
 
 /// The step whose result a step went on from.
 fn before<'a>(session: &'a Session, step: &Step) -> Option<&'a Step> {
-    session.steps[..step.number - 1].iter().rev().find(|before| step.plan.goes_on_from(&before.plan))
+    session.steps[..step.number - 1].iter().rev().find(|before| step.plan.continues(&before.plan))
 }
 
 /// What was done as the operation was called that was offered; of a plan that was changed, by what it adds to the one before.

@@ -2,7 +2,7 @@
 
 use super::{Conversation, KnownTable, LabelledTurn, Standing};
 use crate::reader::readings::{READINGS, meanings};
-use crate::reader::{Reader, TableWish, assemble};
+use crate::reader::{Reader, RequestedTable, assemble};
 
 /// How a turn was read beside its annotation.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,12 +42,12 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
             }
         };
         let (said, wanted, lost) = base.after(&reading, schema, at + 1);
-        let words = |standing: &Standing, tables: &[TableWish]| {
-            let hows: Vec<&str> = tables.iter().map(|wish| wish.how.name()).collect();
+        let words = |standing: &Standing, tables: &[RequestedTable]| {
+            let hows: Vec<&str> = tables.iter().map(|table| table.how.name()).collect();
             format!("{standing} {}", hows.join(" "))
         };
         let texts = [turn.text.clone(), words(after, tables), words(&said, &wanted)];
-        let hows = |tables: &[TableWish]| tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
+        let hows = |tables: &[RequestedTable]| tables.iter().map(|table| table.how).collect::<Vec<_>>();
         found.push(TurnCheck {
             over_table: matches!(base, Standing::Plan(_)),
             act: reading.acts.first() == meant.acts.first(),

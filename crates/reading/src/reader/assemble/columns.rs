@@ -81,7 +81,7 @@ impl Assembler<'_> {
             let is_of = |measure: &&Measure| measure.of.as_ref().and_then(Expression::as_column) == Some(name);
             grouping.measures.iter().find(is_of).map(Measure::column_name)
         };
-        let is_beside = |column: &SchemaColumn| column.of_result && column.stands_for.is_none();
+        let is_beside = |column: &SchemaColumn| column.of_result && column.stand_in.is_none();
         let mut shown = Vec::new();
         for Kept { column, .. } in kept {
             let is_known = of_groups.contains(&column)

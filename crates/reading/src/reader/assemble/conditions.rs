@@ -159,7 +159,7 @@ impl Assembler<'_> {
         match in_unit_of(column, said_number(span)?, unit) {
             Taken::Cannot(reason) => return Some(reason),
             Taken::Converted(_, how) => self.remarks.extend(how),
-            Taken::AsItStands => {
+            Taken::Unconverted => {
                 let reason = format!("the unit of `{name}` is not known: the number is taken as it stands");
                 self.not_applied.push(NotApplied { words: unit.name.clone(), reason });
             }
@@ -200,7 +200,7 @@ impl Assembler<'_> {
             if self.done[place] || span.role != Role::Value {
                 continue;
             }
-            let figure = match self.stands_for(span) {
+            let figure = match self.stand_in(span) {
                 Some(StandIn::Figure) => self.figure.clone().or_else(|| self.computed.clone()),
                 Some(StandIn::Rows) => self.count_of_rows(),
                 None => span.column().map(|column| self.name(column)).filter(|name| self.is_measure(name)),

@@ -263,7 +263,7 @@ impl Assembler<'_> {
         let first = names.first()?.clone();
         let second = names.get(1).cloned().or_else(|| span.second.map(|column| self.name(column)));
         // "Total in, total out and the one less the other": two figures of the turn itself are the first and the second.
-        let is_figure = self.stands_for(span) == Some(StandIn::Figure);
+        let is_figure = self.stand_in(span) == Some(StandIn::Figure);
         let second = if is_figure && second.as_ref() == Some(&first) { Some(self.second_figure()?) } else { second };
         let column = |name: &str| Expression::column(name);
         let constant = |number: f64| Expression::Value(Value::Number(number));

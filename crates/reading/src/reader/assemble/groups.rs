@@ -33,7 +33,7 @@ impl Assembler<'_> {
     /// Whether the turn compares or orders groups by their number of rows.
     fn speaks_of_rows(&self) -> bool {
         let mut spans = self.reading.spans.iter().filter(|span| matches!(span.role, Role::Value | Role::Order));
-        spans.any(|span| self.stands_for(span) == Some(StandIn::Rows))
+        spans.any(|span| self.stand_in(span) == Some(StandIn::Rows))
     }
 
     /// What is asked for is shown, even if it was computed before for a condition alone.
@@ -205,7 +205,7 @@ impl Assembler<'_> {
             _ => None,
         }));
         let is_gone =
-            |column: &&SchemaColumn| column.of_result && column.stands_for.is_none() && !known.contains(&column.name);
+            |column: &&SchemaColumn| column.of_result && column.stand_in.is_none() && !known.contains(&column.name);
         let gone: Vec<&String> = self.schema.columns.iter().filter(is_gone).map(|column| &column.name).collect();
         level.order.retain(|order| !ordered_by(order).is_some_and(|name| gone.iter().any(|gone| *gone == name)));
         for name in gone {
@@ -295,7 +295,7 @@ impl Assembler<'_> {
     /// What groups are put in order by, where no measure is said: the total of the column that the order names, else their rows.
     fn measure_of_order(&self) -> Option<Measure> {
         let (_, order) = self.spans(Role::Order).first().copied()?;
-        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].stands_for.is_none());
+        let of_rows = order.columns.first().filter(|column| self.schema.columns[**column].stand_in.is_none());
         let total =
             of_rows.filter(|column| self.schema.columns[**column].kind.is_number()).map(|column| self.name(*column));
         let function = if total.is_some() { MeasureFunction::Sum } else { MeasureFunction::Count };

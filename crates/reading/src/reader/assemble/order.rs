@@ -78,20 +78,20 @@ impl Assembler<'_> {
 
     /// The column of numbers that words name, where they name one only.
     fn only_number_named(&self, said: &str) -> Option<String> {
-        let is_number = |column: &&SchemaColumn| column.kind.is_number() && column.stands_for.is_none();
+        let is_number = |column: &&SchemaColumn| column.kind.is_number() && column.stand_in.is_none();
         let mut named = self.schema.columns.iter().filter(is_number).filter(|column| column.is_named(said));
         named.next().filter(|_| named.next().is_none()).map(|column| column.name.clone())
     }
 
     /// The column that an order goes by: the one named, as the result calls it.
     fn order_column(&mut self, span: &Span) -> Option<String> {
-        let stands_for = self.stands_for(span);
-        if stands_for == Some(StandIn::Rows)
+        let stand_in = self.stand_in(span);
+        if stand_in == Some(StandIn::Rows)
             && let Some(name) = self.count_of_rows()
         {
             return Some(name);
         }
-        let named = span.column().filter(|_| stands_for.is_none()).map(|column| self.name(column));
+        let named = span.column().filter(|_| stand_in.is_none()).map(|column| self.name(column));
         let by_name = self.only_number_named(&span.words);
         let Some(level) = self.layout.levels.last_mut() else { return named.or(by_name) };
         let computed = level.rows.iter().chain(&level.after).rev().find_map(|step| match step {

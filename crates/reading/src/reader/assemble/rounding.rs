@@ -1,4 +1,4 @@
-//! Decimals that figures are to have: a wish about how a result looks, no condition on it.
+//! Decimals that figures are to have: a preference about how a result looks, no condition on it.
 
 use lakeward_core::plan::{Expression, Measure, MeasureFunction, NumberFunction, Step};
 

@@ -7,17 +7,17 @@ use super::Assembler;
 use crate::reader::layout::Layout;
 use crate::reader::span::{How, Role, Span};
 
-/// A table that the analyst wants beside the one at hand.
+/// A table that the analyst requests beside the one at hand.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TableWish {
+pub struct RequestedTable {
     /// What for.
     pub how: How,
     /// The words that describe it.
     pub words: String,
     /// Its id, where the annotation has it.
     pub id: Option<String>,
-    /// Words for the columns that are wanted of it.
-    pub wanted: Vec<String>,
+    /// Words for the columns that are requested of it.
+    pub columns: Vec<String>,
     /// Columns here that it must share.
     pub keys: Vec<String>,
 }
@@ -57,7 +57,7 @@ impl Assembler<'_> {
         written.filter_map(column).map(|column| column.name.clone()).collect()
     }
 
-    pub(super) fn tables(&mut self) -> Vec<TableWish> {
+    pub(super) fn tables(&mut self) -> Vec<RequestedTable> {
         let adds: Vec<(usize, &Span)> = self.spans(Role::Add);
         let keys: Vec<(usize, &Span)> = self.spans(Role::Key);
         let mut key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
@@ -67,23 +67,23 @@ impl Assembler<'_> {
         let parts =
             |words: &str| words.split([',', ';']).flat_map(|part| part.split(" and ")).map(str::to_string).collect();
         let several = adds.iter().flat_map(|(_, span)| -> Vec<String> { parts(&span.words) });
-        let wanted: Vec<String> = several.filter(|words| !words.trim().is_empty()).collect();
+        let columns: Vec<String> = several.filter(|words| !words.trim().is_empty()).collect();
         adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
-        let mut wishes: Vec<TableWish> = Vec::new();
+        let mut requested: Vec<RequestedTable> = Vec::new();
         for (place, span) in self.spans(Role::Table) {
             self.done[place] = true;
-            wishes.push(TableWish {
+            requested.push(RequestedTable {
                 how: span.how,
                 words: span.words.clone(),
                 id: span.value.clone(),
-                wanted: if span.how == How::Join { wanted.clone() } else { Vec::new() },
+                columns: if span.how == How::Join { columns.clone() } else { Vec::new() },
                 keys: key_names.clone(),
             });
         }
-        if !wanted.is_empty() && !wishes.iter().any(|wish| wish.how == How::Join) {
+        if !columns.is_empty() && !requested.iter().any(|table| table.how == How::Join) {
             // What is wanted from a table that nobody named.
-            wishes.push(TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: key_names });
+            requested.push(RequestedTable { how: How::Join, words: String::new(), id: None, columns, keys: key_names });
         }
-        wishes
+        requested
     }
 }

@@ -108,8 +108,8 @@ impl Gazetteer {
                 break;
             }
             key.push_str(&text[run.0..run.1]);
-            let goes_on = |next: &Run| next.0 == run.1 && !(self.before_digits && is_number(&text[next.0..next.1]));
-            let ends_inside = runs.get(place + 1).is_some_and(goes_on);
+            let continues = |next: &Run| next.0 == run.1 && !(self.before_digits && is_number(&text[next.0..next.1]));
+            let ends_inside = runs.get(place + 1).is_some_and(continues);
             if ends_inside {
                 continue;
             }

@@ -115,8 +115,8 @@ fn occurs_in(sentence: &str, name: &str) -> bool {
 fn has_borders(text: &str, at: usize, length: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at + length..].chars().next();
-    let goes_on = |letter: char| letter.is_alphanumeric() && !is_unspaced(letter);
-    !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
+    let is_word_char = |letter: char| letter.is_alphanumeric() && !is_unspaced(letter);
+    !before.is_some_and(is_word_char) && !after.is_some_and(is_word_char)
 }
 
 /// Whether a letter belongs to a script without spaces between words.

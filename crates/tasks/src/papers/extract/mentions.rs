@@ -300,8 +300,8 @@ fn running_on(rest: &str) -> Option<usize> {
     let is_word = (2..=7).contains(&letters.len())
         && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
         && letters.starts_with(|letter: char| letter.is_ascii_uppercase());
-    let goes_on = after.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
-    ((is_number || is_word) && !goes_on && !is_technical(word)).then_some(1 + end)
+    let continues = after.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
+    ((is_number || is_word) && !continues && !is_technical(word)).then_some(1 + end)
 }
 
 /// A version from 1.0 to 3.9 after a name: its length in bytes and its number.
@@ -311,8 +311,8 @@ fn version(rest: &str) -> Option<(usize, &str)> {
     let number = body.get(..3)?;
     let bytes = number.as_bytes();
     let is_version = matches!(bytes[0], b'1'..=b'3') && bytes[1] == b'.' && bytes[2].is_ascii_digit();
-    let goes_on = body[3..].starts_with(|letter: char| letter.is_ascii_digit() || letter == '%');
-    (is_version && !goes_on).then(|| (rest.len() - body.len() + 3, number))
+    let continues = body[3..].starts_with(|letter: char| letter.is_ascii_digit() || letter == '%');
+    (is_version && !continues).then(|| (rest.len() - body.len() + 3, number))
 }
 
 /// Known names with a year: `Road Challenge 2013`, `Road Challenge '13 and '14`.
@@ -358,8 +358,8 @@ fn years(line: &str, at: usize) -> (Vec<String>, usize) {
         };
         let body = &rest[gap..];
         let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-        let goes_on = body[digits..].starts_with(char::is_alphanumeric);
-        let year = match (&body[..digits], goes_on || gap > 5) {
+        let continues = body[digits..].starts_with(char::is_alphanumeric);
+        let year = match (&body[..digits], continues || gap > 5) {
             (_, true) => None,
             (year, _) if years::year(year, years::RECENT).is_some() => Some(year.to_string()),
             (year, _) if digits == 2 && matches!(year.as_bytes()[0], b'0'..=b'2') => Some(format!("20{year}")),

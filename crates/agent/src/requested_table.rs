@@ -1,14 +1,14 @@
 //! The table that words describe: to join with, to append, or to work on instead. It is chosen among what the searches for tables that go
-//! with the one at hand have found, by its name, the columns that are wanted of it, and what a search for the words finds.
+//! with the one at hand have found, by its name, the columns that are requested of it, and what a search for the words finds.
 
 use std::collections::BTreeMap;
 
 use super::Agent;
 use super::described_table::{described, overlap, spelt_out};
 use super::known_columns::AtHand;
+use super::requested_columns::Partner;
 use super::scored::Scored;
 use super::tables::is_any_held;
-use super::wanted_columns::Partner;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{SOURCE_COLUMN, requested_columns};
@@ -21,7 +21,7 @@ use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{How, NotApplied, TableWish};
+use lakeward_reading::reader::{How, NotApplied, RequestedTable};
 use lakeward_search::candidates::Relevance;
 use lakeward_search::composite::{self, CompositeOptions};
 use lakeward_search::correlate::KeyPair;
@@ -95,7 +95,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        (wish, found): (&TableWish, &Found),
+        (requested, found): (&RequestedTable, &Found),
         at_hand: Option<AtHand<'_>>,
         text: &str,
         partners: &[Scored],
@@ -103,31 +103,35 @@ impl Agent<'_> {
         let judged = (&self.ranking, self.index.names_language()?);
         let (mut by_keys, mut named) = (BTreeMap::new(), None);
         if let Some(AtHand { table, .. }) = at_hand {
-            by_keys = self.joined_on(&keys_named(table, text, &wish.keys, &wish.wanted), table)?;
-            if let Some(id) = wish.id.as_ref().filter(|id| !by_keys.contains_key(*id)) {
-                named = Some(self.joined_with(id, &wish.keys, table)?);
+            by_keys = self.joined_on(&keys_named(table, text, &requested.keys, &requested.columns), table)?;
+            if let Some(id) = requested.id.as_ref().filter(|id| !by_keys.contains_key(*id)) {
+                named = Some(self.joined_with(id, &requested.keys, table)?);
             }
         }
         let described = || match &named {
-            Some(named) => described((wish, found), text, &by_keys, named.iter().collect(), judged),
+            Some(named) => described((requested, found), text, &by_keys, named.iter().collect(), judged),
             None => {
                 let partners = partners.iter().map(|scored| &scored.candidate).collect();
-                described((wish, found), text, &by_keys, partners, judged)
+                described((requested, found), text, &by_keys, partners, judged)
             }
         };
         // A table that has several keys which are named together, and a column that is called as what is wanted.
         let is_called = |partner: &Partner| {
             partner.answer.on.len() > 1
-                && wish
-                    .wanted
+                && requested
+                    .columns
                     .iter()
                     .any(|wanted| partner.columns.iter().any(|column| name_likeness(wanted, column) >= SAME_NAME))
         };
         let found = match at_hand {
-            Some(AtHand { table, .. }) if wish.id.is_none() && wish.words.is_empty() && wish.how == How::Join => {
+            Some(AtHand { table, .. })
+                if requested.id.is_none() && requested.words.is_empty() && requested.how == How::Join =>
+            {
                 match described().filter(is_called) {
                     Some(found) => Some(found),
-                    None => self.with_wanted(plan, (wish, text), (table, partners), &by_keys)?.or_else(described),
+                    None => {
+                        self.with_requested(plan, (requested, text), (table, partners), &by_keys)?.or_else(described)
+                    }
                 }
             }
             _ => described(),
@@ -148,13 +152,13 @@ impl Agent<'_> {
         if on.is_empty() {
             return Ok(None);
         }
-        if let (Some(AtHand { table, .. }), [key], []) = (at_hand, &mut on[..], &wish.keys[..]) {
+        if let (Some(AtHand { table, .. }), [key], []) = (at_hand, &mut on[..], &requested.keys[..]) {
             not_applied.extend(self.other_key(key, &answer, table, text)?);
         }
         let own: Vec<&QueryColumn> = at_hand.iter().flat_map(|at_hand| &at_hand.table.columns).collect();
         let theirs = candidate.dataset.columns();
         // Keys that are named; and where one key repeats rows, what else is the same in both.
-        let is_key = |column: &&&QueryColumn| wish.keys.contains(&column.profile.name);
+        let is_key = |column: &&&QueryColumn| requested.keys.contains(&column.profile.name);
         let mut further: Vec<&&QueryColumn> = own.iter().filter(is_key).collect();
         if answer.fan_out > SEVERAL {
             further.extend(own.iter().filter(|column| !is_key(column)));
@@ -167,19 +171,19 @@ impl Agent<'_> {
             let parts = NameParts::of(name);
             let free = theirs.iter().filter(|column| !on.iter().any(|key| key.right == column.name));
             let alike = free
-                .filter(|column| column.logical != LogicalType::Float || wish.keys.contains(name))
+                .filter(|column| column.logical != LogicalType::Float || requested.keys.contains(name))
                 .filter(|column| !columns.contains(&column.name))
                 .map(|column| {
                     let name = NameParts::of(&column.name);
                     (parts.likeness(&name).max(parts.short_form(&name)), column)
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0));
-            let least = if wish.keys.contains(name) { NAMED_KEY } else { SAME_NAME };
+            let least = if requested.keys.contains(name) { NAMED_KEY } else { SAME_NAME };
             let Some((_, other)) = alike.filter(|(likeness, _)| *likeness >= least) else { continue };
             let place = theirs.iter().position(|column| column.name == other.name).unwrap_or_default();
             if is_any_held(self.index, &answer.table, place, &column.sketch.hashes)? {
                 on.push(JoinKey { left: name.clone(), right: other.name.clone(), exact: false });
-            } else if wish.keys.contains(name) {
+            } else if requested.keys.contains(name) {
                 let reason = format!("`{}` of `{}` has none of its values", other.name, answer.table);
                 not_applied.push(NotApplied { words: name.clone(), reason });
             }
@@ -195,16 +199,16 @@ impl Agent<'_> {
             let (step, _) = one_row_join(theirs, &added, Aggregate::Count);
             return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, is_guess, left }));
         }
-        let kind = match wish.how {
+        let kind = match requested.how {
             How::Semi => JoinKind::Semi,
             How::Anti => JoinKind::Anti,
             _ => JoinKind::Left,
         };
-        if kind == JoinKind::Left && !wish.wanted.is_empty() && columns.is_empty() {
+        if kind == JoinKind::Left && !requested.columns.is_empty() && columns.is_empty() {
             let reason = format!("no column of `{}` is called so; all of its columns are added", answer.table);
-            not_applied.push(NotApplied { words: wish.wanted.join(", "), reason });
+            not_applied.push(NotApplied { words: requested.columns.join(", "), reason });
         }
-        for key in wish.keys.iter().filter(|key| !on.iter().any(|on| on.left == **key)) {
+        for key in requested.keys.iter().filter(|key| !on.iter().any(|on| on.left == **key)) {
             if !not_applied.iter().any(|lost| lost.words == *key) {
                 not_applied.push(NotApplied { words: key.clone(), reason: format!("`{table}` is not joined by it") });
             }
@@ -314,10 +318,10 @@ impl Agent<'_> {
         Ok(answers.into_iter().filter(enough).map(|answer| (answer.table.clone(), answer)).collect())
     }
 
-    /// What a search for the words of a wish finds, each table with its score as a share of the best one's.
-    pub(super) fn found_for(&self, wish: &TableWish) -> Result<Found> {
+    /// What a search for the words of a requested table finds, each table with its score as a share of the best one's.
+    pub(super) fn found_for(&self, requested: &RequestedTable) -> Result<Found> {
         let words: Vec<&str> =
-            std::iter::once(wish.words.as_str()).chain(wish.wanted.iter().map(String::as_str)).collect();
+            std::iter::once(requested.words.as_str()).chain(requested.columns.iter().map(String::as_str)).collect();
         let Some(found) = self.searched(words.join(" ").trim())? else { return Ok(BTreeMap::new()) };
         let best = found.answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
         Ok(found.answers.into_iter().map(|answer| (answer.table, answer.score / best)).collect())
@@ -335,7 +339,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        (wish, found): (&TableWish, &Found),
+        (requested, found): (&RequestedTable, &Found),
         text: &str,
     ) -> Result<Option<(f64, UnionAnswer)>> {
         let used: Vec<&Input> = plan.inputs();
@@ -349,9 +353,9 @@ impl Agent<'_> {
                 continue;
             }
             let title = self.index.dataset(self.index.find(&answer.table)?)?.title();
-            let named = match &wish.id {
+            let named = match &requested.id {
                 Some(id) if *id == answer.table => self.ranking.partner.named_by_id,
-                _ => overlap(&wish.words, &answer.table, &title).max(spelt_out(text, &answer.table)),
+                _ => overlap(&requested.words, &answer.table, &title).max(spelt_out(text, &answer.table)),
             };
             let by_words = found.get(&answer.table).copied().unwrap_or(0.0);
             let score = self.ranking.partner.named * named + by_words + answer.score;
@@ -370,16 +374,16 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        (wish, found): (&TableWish, &Found),
+        (requested, found): (&RequestedTable, &Found),
         text: &str,
         supplements: &[&Candidate],
     ) -> Result<Option<Chosen>> {
-        let best = self.best_aligned(session, plan, (wish, found), text)?;
+        let best = self.best_aligned(session, plan, (requested, found), text)?;
         let named = best.as_ref().map_or(0.0, |(named, _)| *named);
         let groups = plan.relation.steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
         let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
         // Words that name no table, or all of a kind, mean those that fit.
-        let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (wish.id.is_none() && fitting.len() > 1);
+        let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (requested.id.is_none() && fitting.len() > 1);
         let answers: Vec<UnionAnswer> = if unnamed && !groups {
             fitting.into_iter().cloned().collect()
         } else {
@@ -413,10 +417,10 @@ impl Agent<'_> {
         &self,
         session: &Session,
         plan: &Plan,
-        wish: (&TableWish, &Found),
+        requested: (&RequestedTable, &Found),
         text: &str,
     ) -> Result<Option<Chosen>> {
-        let Some((_, answer)) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };
+        let Some((_, answer)) = self.best_aligned(session, plan, requested, text)? else { return Ok(None) };
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use super::Agent;
 use super::prediction::{LEAST_COUNTED, Named};
+use super::requested_table::SAME_NAME;
 use super::scored::Scored;
-use super::wanted_table::SAME_NAME;
 use crate::feature_table::Aggregate;
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::Base;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::text::name_likeness;
-use lakeward_reading::reader::{NotApplied, TableWish};
+use lakeward_reading::reader::{NotApplied, RequestedTable};
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
 /// A column that answers its words less well, as a score in 0..=1, is told to be a guess.
@@ -36,24 +36,24 @@ pub(super) struct Partner {
 }
 
 impl Agent<'_> {
-    /// The table whose columns answer most of what a wish wants best, among `partners` and all others that share keys; words that it does not answer
+    /// The table whose columns answer most of what is requested best, among `partners` and all others that share keys; words that it does not answer
     /// are left for another one. `None` where none answers any.
     ///
     /// # Errors
     /// A damaged index, or a file that cannot be read.
-    pub(super) fn with_wanted(
+    pub(super) fn with_requested(
         &self,
         plan: &Plan,
-        (wish, text): (&TableWish, &str),
+        (requested, text): (&RequestedTable, &str),
         (query, partners): (&QueryTable, &[Scored]),
         by_keys: &BTreeMap<String, JoinAnswer>,
     ) -> Result<Option<Partner>> {
         let (weights, base) = (&self.ranking.partner, Base { plan: plan.clone(), entry: &query.entry });
-        let mut named = self.columns_named((&wish.wanted, true, READ), &base, query, (None, partners))?;
+        let mut named = self.columns_named((&requested.columns, true, READ), &base, query, (None, partners))?;
         let (own, spelt) = (&query.entry.profile.columns, Phrases::of(text));
         for named in &mut named {
             let is_own = own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column));
-            if is_own && name_likeness(&wish.wanted[named.phrase], &named.column) < SAME_NAME {
+            if is_own && name_likeness(&requested.columns[named.phrase], &named.column) < SAME_NAME {
                 named.score *= weights.called_as_own;
             }
             if named.is_called {
@@ -68,9 +68,10 @@ impl Agent<'_> {
         let answers = |table: &str, without: &[&str]| -> Vec<&Named> {
             let fits = |named: &&Named| named.table == table && !without.contains(&named.column.as_str());
             let of_phrase = |phrase| named.iter().filter(fits).find(|named| named.phrase == phrase);
-            (0..wish.wanted.len()).filter_map(of_phrase).collect()
+            (0..requested.columns.len()).filter_map(of_phrase).collect()
         };
-        let fit = |chosen: &[&Named]| chosen.iter().map(|named| named.score).sum::<f64>() / wish.wanted.len() as f64;
+        let fit =
+            |chosen: &[&Named]| chosen.iter().map(|named| named.score).sum::<f64>() / requested.columns.len() as f64;
         let mut tables: Vec<(f64, &str)> = Vec::new();
         for Named { table, .. } in &named {
             if !tables.iter().any(|(_, known)| known == table) {
@@ -87,7 +88,7 @@ impl Agent<'_> {
                 None if looked_at == LOOKED_AT => continue,
                 None => {
                     looked_at += 1;
-                    let Some(found) = self.joined_with(table, &wish.keys, query)? else { continue };
+                    let Some(found) = self.joined_with(table, &requested.keys, query)? else { continue };
                     found
                 }
             };
@@ -120,10 +121,10 @@ impl Agent<'_> {
                 continue;
             }
             let is_answered = |phrase: usize| chosen.iter().any(|named| named.phrase == phrase);
-            let unanswered = (0..wish.wanted.len()).filter(|phrase| !is_answered(*phrase));
-            let left = unanswered.map(|phrase| wish.wanted[phrase].clone()).collect();
+            let unanswered = (0..requested.columns.len()).filter(|phrase| !is_answered(*phrase));
+            let left = unanswered.map(|phrase| requested.columns[phrase].clone()).collect();
             let guessed = chosen.iter().filter(|named| named.score < PLAIN).map(|named| NotApplied {
-                words: wish.wanted[named.phrase].clone(),
+                words: requested.columns[named.phrase].clone(),
                 reason: format!("nothing is called so, and `{}` of `{table}` is taken for it", named.column),
             });
             let not_applied = guessed.collect();
