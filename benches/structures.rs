@@ -12,7 +12,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
 use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
 use lakeward_index::manifest::Manifest;
-use lakeward_index::overlap::{QueryValues, SegmentParts, ValueWeights, Wanted, overlaps};
+use lakeward_index::overlap::{QueryValues, SegmentParts, Selection, ValueWeights, overlaps};
 use lakeward_index::postings::{PostingTags, Postings, write_postings};
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_models::embed::{Embedder, StaticModel};
@@ -147,15 +147,15 @@ fn write_lists(bencher: Bencher) {
 }
 
 #[divan::bench(args = ["best 200", "all"])]
-fn count_overlaps(bencher: Bencher, wanted: &str) {
+fn count_overlaps(bencher: Bencher, selection: &str) {
     let segment = &made().index.segments()[0];
-    let wanted = if wanted == "all" { Wanted::All } else { Wanted::Best(200) };
+    let selection = if selection == "all" { Selection::All } else { Selection::Best(200) };
     let parts = SegmentParts { postings: &segment.join.values, columns: &segment.columns, live: None };
     let mut queries = queries().iter().cycle();
     bencher.bench_local(|| {
         let query = queries.next().unwrap();
         let weights = ValueWeights::of(query, &[(&segment.join.values, segment.columns.len())]).unwrap();
-        overlaps(query, &weights, 0, parts, wanted, || Ok(Vec::new())).unwrap().len()
+        overlaps(query, &weights, 0, parts, selection, || Ok(Vec::new())).unwrap().len()
     });
 }
 

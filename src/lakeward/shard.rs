@@ -142,8 +142,10 @@ impl Lakeward {
                     return Err(Error::Usage(reason.into()));
                 }
                 let own = || {
-                    let wanted = is_first && columns.is_empty() && !composite_key::has_single_key(&query.entry.profile);
-                    let found = wanted.then(|| composite_key::find(&query.path, &query.entry.profile).ok()).flatten();
+                    let is_needed =
+                        is_first && columns.is_empty() && !composite_key::has_single_key(&query.entry.profile);
+                    let found =
+                        is_needed.then(|| composite_key::find(&query.path, &query.entry.profile).ok()).flatten();
                     Ok(json!(found.unwrap_or_default()))
                 };
                 let keys = index.gather("keys of several columns", own, |_| true);

@@ -162,12 +162,12 @@ fn turns_about_answers_search_nothing_or_show_others() {
         "{:?}",
         asked.notes
     );
-    let wanted_before = demands_of(&session);
+    let demands_before = demands_of(&session);
     let shown_before = session.listed();
     let refused = say(&lakeward, &mut session, "no, none of those");
     assert!(refused.tables.iter().all(|table| !shown_before.contains(&table.table)), "{refused:?}");
     assert!(refused.notes.iter().any(|note| note.starts_with("turned down")), "{:?}", refused.notes);
-    assert_eq!(demands_of(&session), wanted_before);
+    assert_eq!(demands_of(&session), demands_before);
 }
 
 #[test]

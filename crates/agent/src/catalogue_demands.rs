@@ -125,8 +125,8 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
-    pub(super) fn demands_written(&self, session: &Session, wanted: &[Demand]) -> Result<Revised> {
-        let mut demands = wanted.to_vec();
+    pub(super) fn demands_written(&self, session: &Session, written: &[Demand]) -> Result<Revised> {
+        let mut demands = written.to_vec();
         let gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
         self.ground(&mut demands, session)?;
         Ok(Revised { demands, gone, not_found: Vec::new() })
@@ -137,10 +137,10 @@ impl Agent<'_> {
     /// # Errors
     /// Those of [`lakeward_reading::catalogue::CatalogueWords::demand`].
     pub(super) fn demands_with(&self, session: &Session, role: &Role, value: &str) -> Result<Revised> {
-        let wanted = self.words.demand(self.index, role.name(), value, session.next_turn())?;
+        let chosen = self.words.demand(self.index, role.name(), value, session.next_turn())?;
         let (gone, mut demands): (Vec<Demand>, Vec<Demand>) =
-            session.demands.iter().cloned().partition(|known| known.role == wanted.role && !known.avoid);
-        demands.push(wanted);
+            session.demands.iter().cloned().partition(|known| known.role == chosen.role && !known.avoid);
+        demands.push(chosen);
         self.ground(&mut demands, session)?;
         Ok(Revised { demands, gone, not_found: Vec::new() })
     }
@@ -158,8 +158,8 @@ impl Agent<'_> {
             // No record has that value. A subject may be meant in other words.
             Some(Err(Error::Usage(_))) => {
                 let is_value = role != Role::Subject && value.split_whitespace().count() <= LONGEST;
-                let wanted = Demand { hard: true, ..Demand::said(role, value, session.next_turn()) };
-                let demands = session.demands.iter().cloned().chain([wanted]).collect();
+                let demand = Demand { hard: true, ..Demand::said(role, value, session.next_turn()) };
+                let demands = session.demands.iter().cloned().chain([demand]).collect();
                 Ok(is_value.then(|| Revised { demands, gone: Vec::new(), not_found: Vec::new() }))
             }
             Some(found) => found.map(Some),

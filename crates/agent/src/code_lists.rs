@@ -296,11 +296,11 @@ impl Agent<'_> {
         (own, column): (&QueryTable, &QueryColumn),
         opened: &mut HashMap<TableRef, Option<SmallTable>>,
     ) -> Result<Option<CodeList>> {
-        let wanted = column.values.hashes.len() as f64;
+        let total = column.values.hashes.len() as f64;
         let mut likely: Vec<(f64, TableRef, usize)> = Vec::new();
         let mut in_parts: Vec<(bool, u64, TableRef, usize)> = Vec::new();
         for (place, overlap) in join::closest_columns(self.index, column)? {
-            let share = overlap.shared as f64 / wanted;
+            let share = overlap.shared as f64 / total;
             let segment = self.index.segment(place.segment)?;
             let table = TableRef { segment: place.segment, table: segment.columns.record(place.column)?.table };
             if share < KNOWS || own.origin == Some(table) {

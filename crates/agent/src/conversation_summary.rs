@@ -38,7 +38,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
     let standing = session.steps.iter().filter(|step| !step.undone);
     let ran: Vec<String> = standing.map(|step| format!("{}: {} rows", step.plan.kind().name(), step.rows)).collect();
     let mut memory = json!({
-        "wanted": wanted(&session.demands, SAID),
+        "wanted": demand_items(&session.demands, SAID),
         "accepted": session.accepted.len(),
         "rejected": session.rejected.len(),
         "ran": ran[ran.len().saturating_sub(CHOICES)..],
@@ -57,7 +57,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
 
 /// What is in force, as the user said it: neither values nor field names of the catalogue, whose publishers must not have a
 /// say in what is searched.
-fn wanted(demands: &[Demand], characters: usize) -> Value {
+fn demand_items(demands: &[Demand], characters: usize) -> Value {
     let demand = |demand: &Demand| {
         let role = match &demand.role {
             Role::Other(_) => "other",
@@ -100,7 +100,7 @@ fn fitted(mut memory: Value, demands: &[Demand], max_tokens: usize) -> Value {
         return memory;
     }
     for characters in [SAID / 2, SAID / 4, SAID / 8, SAID / 16] {
-        memory["wanted"] = wanted(demands, characters);
+        memory["wanted"] = demand_items(demands, characters);
         if tokens(&memory) <= max_tokens {
             break;
         }
@@ -127,7 +127,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
         .collect();
     let values = [
         ("turns", Value::Array(items)),
-        ("wanted", wanted(&session.demands, SAID)),
+        ("wanted", demand_items(&session.demands, SAID)),
         ("most_words", json!(SUMMARY_WORDS)),
     ];
     let schema = json!({

@@ -23,12 +23,12 @@ pub(super) struct Doubt {
 /// The latest request, where it wanted something of the table at hand that was not done.
 fn not_carried_out(session: &Session) -> Option<String> {
     let latest = session.latest()?;
-    let wanted = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
+    let has_operations = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
     let acts = &latest.signals.acts;
     let changes = acts.iter().any(|act| matches!(act, Act::Refine | Act::Correct | Act::Retract | Act::New));
     let done = session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
     let of_table = session.working().is_some() && latest.number > session.turns_before_working();
-    (wanted && changes && !done && of_table)
+    (has_operations && changes && !done && of_table)
         .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, SAID)))
 }
 

@@ -55,7 +55,7 @@ pub(super) struct ModelReading {
     pub operation: OperationKind,
     pub intention: Intention,
     /// What is wanted of datasets after the turn, as it is said.
-    pub wanted: Vec<Demand>,
+    pub demands: Vec<Demand>,
     /// The plan after it, where there is a table at hand.
     pub written: Option<Written>,
 }
@@ -315,14 +315,14 @@ impl Answer {
         spans.extend(self.steps.map(|steps| numbered(Role::Steps, steps)));
         let turn = TurnReading { acts: self.acts, confidence: trust as f32, spans, ..TurnReading::default() };
         let number = session.next_turn();
-        let demands = self.wanted.into_iter().filter(|demand| lower_words(&demand.words).next().is_some());
-        let wanted = demands.take(MOST_DEMANDS).map(|demand| demand.resolved(&session.demands, number)).collect();
+        let stated = self.wanted.into_iter().filter(|demand| lower_words(&demand.words).next().is_some());
+        let demands = stated.take(MOST_DEMANDS).map(|demand| demand.resolved(&session.demands, number)).collect();
         let written = self.plan.map(|relation| Written {
             plan: relation.into(),
             missing: self.missing.iter().take(MOST_DEMANDS).map(|words| clean(words, DEMAND)).collect(),
             unsure: self.unsure.map(|words| clean(&words, DEMAND)).filter(|words| !words.is_empty()),
         });
-        ModelReading { turn, operation: self.operation, intention: self.intention, wanted, written }
+        ModelReading { turn, operation: self.operation, intention: self.intention, demands, written }
     }
 }
 

@@ -221,7 +221,8 @@ fn of_both(text: &str) -> Option<((i32, RequestedYears), (i32, RequestedYears))>
     {
         return None;
     }
-    let of = |year: i32| (governed(text, &year.to_string()) == Governed::Published, (year, wanted_of(text, year)));
+    let of =
+        |year: i32| (governed(text, &year.to_string()) == Governed::Published, (year, requested_years(text, year)));
     match (of(first), of(second)) {
         ((true, published), (false, covered)) | ((false, covered), (true, published)) => Some((published, covered)),
         _ => None,
@@ -229,7 +230,7 @@ fn of_both(text: &str) -> Option<((i32, RequestedYears), (i32, RequestedYears))>
 }
 
 /// What the words before `year` want of it.
-fn wanted_of(text: &str, year: i32) -> RequestedYears {
+fn requested_years(text: &str, year: i32) -> RequestedYears {
     let at = text.find(&year.to_string()).unwrap_or_default();
     let before: Vec<String> = lower_words(&text[..at]).collect();
     for word in before.iter().rev().take_while(|word| stands_between(word)) {

@@ -33,7 +33,7 @@ pub(super) struct Understood {
     /// What is asked for and what for, where the reader tells.
     pub purpose: Option<(OperationKind, Intention)>,
     /// All that is wanted of datasets after the turn, where the reader tells that instead of what changes.
-    pub wanted: Option<Vec<Demand>>,
+    pub all_demands: Option<Vec<Demand>>,
 }
 
 impl Understood {
@@ -47,8 +47,8 @@ impl Understood {
     /// # Errors
     /// A damaged index.
     pub fn demands(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Revised> {
-        match &self.wanted {
-            Some(wanted) => agent.demands_written(asked.session, wanted),
+        match &self.all_demands {
+            Some(demands) => agent.demands_written(asked.session, demands),
             None => agent.demands_after(asked.session, asked.text, &self.turn, self.over.is_none()),
         }
     }
@@ -83,6 +83,6 @@ impl TurnReader for LanguageModel<'_> {
         let Some(read) = agent.read_by_model(self, asked)? else { return Ok(None) };
         let over = asked.plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan.clone(), read.written));
         let purpose = Some((read.operation, read.intention));
-        Ok(Some(Understood { turn: read.turn, over, purpose, wanted: Some(read.wanted) }))
+        Ok(Some(Understood { turn: read.turn, over, purpose, all_demands: Some(read.demands) }))
     }
 }

@@ -110,8 +110,8 @@ impl Agent<'_> {
         demands: &[Demand],
     ) -> Result<Reading<'r>> {
         let mut reading = self.read_after(session, request, None, "")?;
-        let Signals { acts, demands: wanted, gone, .. } = &mut reading.signals;
-        gone.extend(demands.iter().filter(|demand| !wanted.contains(demand)).cloned());
+        let Signals { acts, demands: current, gone, .. } = &mut reading.signals;
+        gone.extend(demands.iter().filter(|demand| !current.contains(demand)).cloned());
         *acts = vec![Act::New];
         reading.words = reading.request.text.trim().to_string();
         reading.is_about_other = true;
@@ -182,7 +182,7 @@ impl Agent<'_> {
             // What the plan changes is what is asked for now, whatever the model calls the whole of it.
             signals.operation = signals.operation.certain(kind);
         }
-        let by_model = understood.wanted.is_some();
+        let by_model = understood.all_demands.is_some();
         let after = if says { Some(understood.demands(self, &asked_of)?) } else { None };
         let Understood { turn, over, .. } = understood;
         signals.acts.clone_from(&turn.acts);
@@ -207,7 +207,7 @@ impl Agent<'_> {
             (signals.demands, signals.gone) = (after.demands, after.gone);
             let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
-            let said = if over.is_none() { turn.answers_wanted().or(halved) } else { None };
+            let said = if over.is_none() { turn.requested_answers().or(halved) } else { None };
             signals.answers = said.or(before);
         }
         if let Some((role, value)) = &chosen {

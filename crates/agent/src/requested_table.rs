@@ -121,7 +121,7 @@ impl Agent<'_> {
                 && requested
                     .columns
                     .iter()
-                    .any(|wanted| partner.columns.iter().any(|column| name_likeness(wanted, column) >= SAME_NAME))
+                    .any(|phrase| partner.columns.iter().any(|column| name_likeness(phrase, column) >= SAME_NAME))
         };
         let found = match at_hand {
             Some(AtHand { table, .. })
@@ -268,17 +268,17 @@ impl Agent<'_> {
     pub(super) fn at_grain(
         &self,
         text: &str,
-        wanted: &[String],
+        requested: &[String],
         table: &QueryTable,
         partners: &[Scored],
     ) -> Result<Option<Candidate>> {
         let (phrases, own) = (Phrases::of(text), &table.entry.profile.columns);
         let least = self.ranking.operations.wanted_column;
-        let by_keys = self.joined_on(&keys_named(table, text, &[], wanted), table)?;
+        let by_keys = self.joined_on(&keys_named(table, text, &[], requested), table)?;
         let joined = partners.iter().filter_map(|scored| {
             let join = by_keys.get(scored.id())?.clone();
             let candidate = Candidate { join: Some(join), ..scored.candidate.clone() };
-            (!requested_columns(wanted, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
+            (!requested_columns(requested, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
         });
         let score = |candidate: &Candidate| candidate.join.as_ref().map_or(0.0, |answer| answer.score);
         Ok(joined.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.dataset.id().cmp(a.dataset.id()))))
@@ -437,7 +437,7 @@ impl Agent<'_> {
 
 /// The columns at hand that a request names as keys: those that were read so, where that is one at most all that it speaks of, that may be one,
 /// and that it does not want of another table; a single one only if it was read so.
-fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]) -> Vec<usize> {
+fn keys_named(table: &QueryTable, text: &str, keys: &[String], requested: &[String]) -> Vec<usize> {
     let own = &table.entry.profile.columns;
     // Equal figures say nothing, and looking for them takes seconds.
     let is_figure = |weakness| matches!(weakness, Weakness::Measure | Weakness::SmallNumbers | Weakness::Counter);
@@ -447,9 +447,9 @@ fn keys_named(table: &QueryTable, text: &str, keys: &[String], wanted: &[String]
     if read.len() > 1 {
         return read;
     }
-    let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= SAME_NAME);
+    let is_requested = |name: &str| requested.iter().any(|requested| name_likeness(requested, name) >= SAME_NAME);
     let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| mention.column);
     let mentioned: Vec<usize> =
-        mentioned.filter(|&place| may_be_key(&own[place]) && !is_wanted(&own[place].name)).collect();
+        mentioned.filter(|&place| may_be_key(&own[place]) && !is_requested(&own[place].name)).collect();
     if mentioned.len() > 1 { mentioned } else { read }
 }

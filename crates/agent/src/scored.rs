@@ -50,7 +50,7 @@ pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
 pub(super) fn best_for<'a>(
     kind: OperationKind,
     scored: &'a [Scored],
-    wanted: &[String],
+    to_add: &[String],
     weights: &RankingWeights,
 ) -> Option<&'a Candidate> {
     let possible = |scored: &&Scored| match kind {
@@ -58,7 +58,7 @@ pub(super) fn best_for<'a>(
         OperationKind::Union => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
         OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => false,
     };
-    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted, weights));
+    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, to_add, weights));
     let mut best: Option<&Scored> = None;
     for scored in scored.iter().filter(possible) {
         let better = best.is_none_or(|best| {
@@ -76,13 +76,13 @@ pub(super) fn best_for<'a>(
 /// kind are asked for.
 pub(super) fn supplements<'a>(
     scored: &'a [Scored],
-    wanted: &[String],
+    to_add: &[String],
     text: &str,
     weights: &RankingWeights,
 ) -> Vec<&'a Candidate> {
     const ALL: [&str; 8] = ["all", "every", "each", "other", "others", "rest", "remaining", "both"];
     const MOST: usize = 12;
-    let Some(best) = best_for(OperationKind::Union, scored, wanted, weights) else { return Vec::new() };
+    let Some(best) = best_for(OperationKind::Union, scored, to_add, weights) else { return Vec::new() };
     let fits = |candidate: &Candidate| candidate.union.as_ref().map_or(0.0, |union| union.parts.alignment);
     let least = weights.fit.least_alignment;
     let nearly = least.max(weights.turn.nearly_aligned * fits(best));

@@ -190,13 +190,13 @@ impl Agent<'_> {
         };
         let over = reading.over.as_ref().or(by_model.as_ref()).or(weighed.over_first.as_ref());
         let unclear = working.is_some() && over.is_some_and(PlanReading::is_unclear);
-        let wanted = self.columns_to_add(&reading.requested_columns, base_query);
+        let to_add = self.columns_to_add(&reading.requested_columns, base_query);
         let at_grain = match base_query.filter(|_| signals.operation.label == OperationKind::Join) {
             Some(table) => self.at_grain(text, &reading.requested_columns, table, partners)?,
             None => None,
         };
-        let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &wanted, &self.ranking));
-        let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
+        let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &to_add, &self.ranking));
+        let supplements = supplements(partners, &to_add, &reading.request.text, &self.ranking);
         let found_input = base.as_ref().map(|base| base.plan.relation.source.clone());
         let input = working.as_ref().or(found_input.as_ref());
         let at_hand = input.zip(base_query).map(|(input, table)| AtHand { input, table });
@@ -266,7 +266,7 @@ impl Agent<'_> {
         let situation = Situation {
             signals,
             text,
-            wanted: &reading.requested_columns,
+            requested_columns: &reading.requested_columns,
             base,
             is_at_hand: working.is_some(),
             record,

@@ -150,7 +150,7 @@ impl Agent<'_> {
         let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
         let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
-        let wanted = self.columns_to_add(&reading.requested_columns, query);
+        let to_add = self.columns_to_add(&reading.requested_columns, query);
         let asked = match reading.signals.operation.label {
             OperationKind::Clarify => without_clarify(&reading.signals.operation),
             _ => reading.signals.operation.clone(),
@@ -159,7 +159,7 @@ impl Agent<'_> {
         let with_table = reading.request.table.is_some() || asked.combining() >= self.ranking.turn.combining;
         let purpose = Purpose {
             asked: &asked,
-            wanted: &wanted,
+            to_add: &to_add,
             has_working: query.is_some(),
             with_table,
             accepted: false,
@@ -209,11 +209,11 @@ impl Agent<'_> {
     }
 
     /// The columns asked for that the working table does not have.
-    pub(super) fn columns_to_add(&self, wanted: &[String], query: Option<&QueryTable>) -> Vec<String> {
+    pub(super) fn columns_to_add(&self, requested: &[String], query: Option<&QueryTable>) -> Vec<String> {
         let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
         let least = self.ranking.fit.same_name;
-        let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= least);
-        wanted.iter().filter(|wanted| !has(wanted)).cloned().collect()
+        let has = |requested: &&String| own.iter().any(|column| name_likeness(requested, &column.name) >= least);
+        requested.iter().filter(|requested| !has(requested)).cloned().collect()
     }
 
     /// Without a working table, where a join or union may be meant, or columns are wanted that the best table has not: the best table as a first part, and what goes with it,

@@ -172,9 +172,9 @@ impl ValueWeights {
     }
 }
 
-/// Which columns are requested.
+/// Which of the columns found are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Selection {
     /// Every column found, whatever it shares.
     All,
     /// At least this many columns of greatest [`Overlap::closeness`].
@@ -193,7 +193,7 @@ pub struct SegmentParts<'a> {
 }
 
 /// Columns of one segment that share values with `query`, with exact counts; unordered. If the lists are short, all such columns; otherwise
-/// all that contain 30% or, if the lists exceed a megabyte, 50% of the query's values, limited to those `wanted`.
+/// all that contain 30% or, if the lists exceed a megabyte, 50% of the query's values, limited to the `selection`.
 ///
 /// `segment` is the position that the segment had when `weights` were computed; `propose` finds columns by other means and is called only
 /// if the lists are too long. Counts of sampled columns are over the values stored for both.
@@ -205,10 +205,10 @@ pub fn overlaps(
     weights: &ValueWeights,
     segment: usize,
     parts: SegmentParts<'_>,
-    wanted: Wanted,
+    selection: Selection,
     propose: impl FnOnce() -> Result<Vec<u32>>,
 ) -> Result<Vec<Overlap>> {
-    overlaps_within(query, weights, segment, parts, wanted, BUDGETS, propose)
+    overlaps_within(query, weights, segment, parts, selection, BUDGETS, propose)
 }
 
 /// As [`overlaps`], with other budgets than [`BUDGETS`].
@@ -217,13 +217,13 @@ fn overlaps_within(
     weights: &ValueWeights,
     segment: usize,
     SegmentParts { postings, columns, live }: SegmentParts<'_>,
-    wanted: Wanted,
+    selection: Selection,
     budgets: [usize; 3],
     propose: impl FnOnce() -> Result<Vec<u32>>,
 ) -> Result<Vec<Overlap>> {
     let lists = weights.lists.get(segment).map_or(&[][..], Vec::as_slice);
     let sizes: Vec<usize> = lists.iter().map(|(list, _)| list.bytes()).collect();
-    let reading = Reading::plan(&sizes, query.hashes.len(), wanted, budgets);
+    let reading = Reading::plan(&sizes, query.hashes.len(), selection, budgets);
     let (read, mut rest) = lists.split_at(reading.lists);
     let mut tallies = tally(postings, columns.len(), read, &weights.units)?;
     if let Some(live) = live {
@@ -239,7 +239,7 @@ fn overlaps_within(
         let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
         closeness(weights.rarity(units), ratio(shared, query.hashes.len() as u64))
     };
-    if let Wanted::Best(most) = wanted
+    if let Selection::Best(most) = selection
         && !rest.is_empty()
     {
         let left = rest.iter().map(|(_, place)| weights.units[*place as usize] << COUNT_BITS | 1).sum();
@@ -251,7 +251,7 @@ fn overlaps_within(
         add_lists(&mut tallies, postings, columns.len(), rest, &weights.units)?;
         rest = &[];
     }
-    if let Wanted::Best(most) = wanted
+    if let Selection::Best(most) = selection
         && rest.is_empty()
     {
         keep_best(&mut tallies, most, closeness_of);
@@ -312,7 +312,7 @@ struct Reading {
 
 impl Reading {
     /// For lists of `sizes` bytes, ascending, of a query with `query_values` values.
-    fn plan(sizes: &[usize], query_values: usize, wanted: Wanted, [easy, moderate, most]: [usize; 3]) -> Self {
+    fn plan(sizes: &[usize], query_values: usize, selection: Selection, [easy, moderate, most]: [usize; 3]) -> Self {
         // Fewer than t·|Q| lists may be left.
         let needed = |containment: f64| {
             let left = (containment * query_values as f64).ceil() as usize;
@@ -322,7 +322,7 @@ impl Reading {
         let mut reading = Self { lists: 0, bytes: 0, sure: false };
         for size in sizes {
             let budget = match reading.lists {
-                read if read < sure || wanted == Wanted::All => most,
+                read if read < sure || selection == Selection::All => most,
                 read if read < enough => moderate,
                 _ => easy,
             };

@@ -59,8 +59,8 @@ struct FileStamp {
     content: Option<ContentHash>,
 }
 
-/// What is wanted of a table's columns.
-pub struct Wanted<'a> {
+/// How a table's columns are scanned.
+pub struct ScanOptions<'a> {
     /// Most keys of each sample.
     pub sample_keys: usize,
     /// What is known of how the column of each name writes its values.
@@ -74,24 +74,24 @@ pub struct Wanted<'a> {
 pub fn read(
     file: &LakeFile,
     options: &ReadOptions,
-    wanted: &Wanted<'_>,
+    scan_options: &ScanOptions<'_>,
     kept: Option<&Checkpoints>,
 ) -> Result<(Scan, ContentHash)> {
     if let (Some(kept), Location::Files { path }, None) = (kept, Location::of(&file.path), options.max_rows) {
         let set = reader::set_at(&path)?;
         if set.parts.len() >= LEAST_FILES {
-            return kept.read(set, options, wanted);
+            return kept.read(set, options, scan_options);
         }
     }
     let (mut reader, content) = reader::open_hashed(file, options)?;
-    let mut scan = begin(reader.as_ref(), wanted);
+    let mut scan = begin(reader.as_ref(), scan_options);
     scan.read(reader.as_mut())?;
     let scan = scan.finish(reader.as_ref());
     Ok((scan, content.finish(reader)?))
 }
 
-fn begin(reader: &dyn TableReader, wanted: &Wanted<'_>) -> TableScan {
-    TableScan::new(reader, Some(wanted.sample_keys), wanted.known)
+fn begin(reader: &dyn TableReader, scan_options: &ScanOptions<'_>) -> TableScan {
+    TableScan::new(reader, Some(scan_options.sample_keys), scan_options.known)
 }
 
 impl Checkpoints {
@@ -100,7 +100,7 @@ impl Checkpoints {
         Self { files: BlobCache::new(folder, MOST_TABLES, MOST_BYTES) }
     }
 
-    fn read(&self, set: FileSet, options: &ReadOptions, wanted: &Wanted<'_>) -> Result<(Scan, ContentHash)> {
+    fn read(&self, set: FileSet, options: &ReadOptions, scan_options: &ScanOptions<'_>) -> Result<(Scan, ContentHash)> {
         let key = format!("{:032x}", xxh3_128(set.path.as_os_str().as_encoded_bytes()));
         // Taken before the rows are read, so that any later change is noticed.
         let identities: Vec<u64> = set.parts.iter().map(|part| identity(&set, part)).collect();
@@ -122,14 +122,14 @@ impl Checkpoints {
         // Indexes may come from anyone: what is kept may be made to end in a panic.
         let kept = kept.map(|kept| (set.parts[..kept.files.len()].iter().map(|part| part.bytes).sum(), kept));
         let went_on = kept.and_then(|(unread_bytes, kept)| {
-            let went_on = guarded(|| kept.go_on(&set, options, wanted)).ok()?.transpose()?;
+            let went_on = guarded(|| kept.go_on(&set, options, scan_options)).ok()?.transpose()?;
             Some(went_on.map(|(scan, parts)| (scan, parts, unread_bytes)))
         });
         let (scan, parts, unread_bytes) = match went_on {
             Some(went_on) => went_on?,
             None => {
                 let mut parts = Parts::open(set.clone(), options, None)?;
-                let mut scan = begin(&parts, wanted);
+                let mut scan = begin(&parts, scan_options);
                 scan.read(&mut parts)?;
                 (scan, parts, 0)
             }
@@ -162,12 +162,17 @@ impl Checkpoints {
 
 impl Checkpoint {
     /// Reads what `set` has after these files; `None` where its columns are others.
-    fn go_on(self, set: &FileSet, options: &ReadOptions, wanted: &Wanted<'_>) -> Result<Option<(TableScan, Parts)>> {
+    fn go_on(
+        self,
+        set: &FileSet,
+        options: &ReadOptions,
+        scan_options: &ScanOptions<'_>,
+    ) -> Result<Option<(TableScan, Parts)>> {
         let Some(mut parts) = Parts::go_on(set.clone(), options, self.files.len(), &self.so_far)? else {
             return Ok(None);
         };
         let mut scan = self.scan;
-        if !scan.fits(&parts, wanted.known) {
+        if !scan.fits(&parts, scan_options.known) {
             return Ok(None);
         }
         scan.read(&mut parts)?;

@@ -272,7 +272,8 @@ pub fn candidates(
     }
     // What is named is no gap.
     let mut normaliser = Normaliser::new(Writing::typed());
-    let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
+    let requested: Vec<(&str, u64)> =
+        values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
     let own = table.map(|table| table.query).filter(|query| query.origin.is_some());
     let mut candidates = Vec::with_capacity(found.len());
     for (id, Found { search, join, union }) in found {
@@ -293,7 +294,7 @@ pub fn candidates(
             by_words: scores[0],
         };
         let at = index.find(id)?;
-        let holds = held_values(index, at, &wanted)?;
+        let holds = held_values(index, at, &requested)?;
         candidates.push(Candidate {
             dataset: index.dataset(at)?,
             relevance,
@@ -412,17 +413,17 @@ impl TextAnswers {
     }
 }
 
-/// Which of the values `wanted`, with their hashes, the columns of a table hold; of each the first column.
-fn held_values(index: &LakeIndex, table: TableRef, wanted: &[(&str, u64)]) -> Result<Vec<HeldValue>> {
+/// Which of the values `requested`, with their hashes, the columns of a table hold; of each the first column.
+fn held_values(index: &LakeIndex, table: TableRef, requested: &[(&str, u64)]) -> Result<Vec<HeldValue>> {
     let segment = index.segment(table.segment)?;
     let mut held = Vec::new();
-    if wanted.is_empty() {
+    if requested.is_empty() {
         return Ok(held);
     }
     for column in segment.catalog.columns(table.table)? {
         let record = segment.columns.record(column)?;
         let hashes = segment.columns.hashes(record)?;
-        for (value, hash) in wanted {
+        for (value, hash) in requested {
             let known = held.iter().any(|held: &HeldValue| held.value == *value);
             if !known && hashes.binary_search(hash).is_ok() {
                 held.push(HeldValue { value: (*value).to_string(), column: segment.columns.name(record)?.to_string() });

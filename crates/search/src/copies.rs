@@ -80,10 +80,10 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
             alike.entry(header).or_default().push(table);
         }
     }
-    let wanted = of.map(header).transpose()?;
+    let only_header = of.map(header).transpose()?;
     let mut found = Vec::new();
     for (header, tables) in alike {
-        if tables.len() < 2 || wanted.is_some_and(|wanted| wanted != Some(header)) {
+        if tables.len() < 2 || only_header.is_some_and(|only_header| only_header != Some(header)) {
             continue;
         }
         let mut members = Vec::with_capacity(tables.len().min(MOST_ALIKE));
@@ -94,21 +94,21 @@ pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Ve
         members.sort_by(|a, b| a.newer(b).0.reverse().then_with(|| a.entry.id.cmp(&b.entry.id)));
         let mut groups: Vec<(Member, Vec<TableCopy>, bool)> = Vec::new();
         for member in members {
-            let is_wanted = of.is_none_or(|of| of == member.place);
+            let is_requested = of.is_none_or(|of| of == member.place);
             let mut joined = false;
-            for (current, copies, wanted) in &mut groups {
+            for (current, copies, requested) in &mut groups {
                 if let Some(shared) = shared(index, lake, (current, &member), most_rows(current))? {
                     copies.push(member.copy_of(current, shared));
-                    *wanted |= is_wanted;
+                    *requested |= is_requested;
                     joined = true;
                     break;
                 }
             }
             if !joined {
-                groups.push((member, Vec::new(), is_wanted));
+                groups.push((member, Vec::new(), is_requested));
             }
         }
-        let whole = groups.into_iter().filter(|(_, copies, wanted)| *wanted && !copies.is_empty());
+        let whole = groups.into_iter().filter(|(_, copies, requested)| *requested && !copies.is_empty());
         found.extend(whole.map(|(current, copies, _)| CopyGroup {
             current: current.entry.id.to_string(),
             rows: current.entry.profile.rows,
@@ -218,13 +218,13 @@ fn hear_values(
         both.is_some_and(|(one, other)| one.may_share(other).is_none() || other.may_share(one).is_none())
     };
     let open = alike.values().filter(|alike| alike.iter().any(|one| alike.iter().any(|other| is_open(one, other))));
-    let wanted: Vec<usize> = open.flatten().copied().collect();
-    if wanted.is_empty() {
+    let places: Vec<usize> = open.flatten().copied().collect();
+    if places.is_empty() {
         return Ok(());
     }
     let own = || {
         let mut own: Vec<(usize, Vec<ColumnValues>)> = Vec::new();
-        for place in &wanted {
+        for place in &places {
             if let (Some(_), Some(member)) = (index.of_shard(tables[*place].0), members.get(place)) {
                 let of_columns = (0..member.columns.len()).map(|at| member.values(index, at).map(ColumnValues::of));
                 own.push((*place, of_columns.collect::<Result<_>>()?));

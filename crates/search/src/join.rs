@@ -28,7 +28,7 @@ use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
-use lakeward_index::overlap::{self, Overlap, SegmentParts, ValueWeights, Wanted};
+use lakeward_index::overlap::{self, Overlap, SegmentParts, Selection, ValueWeights};
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_sketch::minhash::MinHash;
@@ -404,7 +404,7 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &HashS
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
-    overlaps(index, column, &value_weights(index, 0, column)?, Wanted::All)
+    overlaps(index, column, &value_weights(index, 0, column)?, Selection::All)
 }
 
 /// The columns of greatest [`Overlap::closeness`] that become candidates of a join search; unordered, live tables only.
@@ -412,7 +412,7 @@ pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(C
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn closest_columns(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
-    closest_of(index, 0, overlaps(index, column, &value_weights(index, 0, column)?, Wanted::Best(CLOSEST_COLUMNS))?)
+    closest_of(index, 0, overlaps(index, column, &value_weights(index, 0, column)?, Selection::Best(CLOSEST_COLUMNS))?)
 }
 
 /// The closest of the `overlaps` of the query's column `place`, at most [`CLOSEST_COLUMNS`] in all shards.
@@ -447,7 +447,7 @@ fn overlaps(
     index: &LakeIndex,
     column: &QueryColumn,
     weights: &ValueWeights,
-    wanted: Wanted,
+    selection: Selection,
 ) -> Result<Vec<(ColumnRef, Overlap)>> {
     let entries = &index.manifest().segments;
     let found: Vec<Vec<(ColumnRef, Overlap)>> = index
@@ -466,7 +466,7 @@ fn overlaps(
             let live: Option<&(dyn Fn(u32) -> bool + Sync)> =
                 if entry.removed.is_empty() { None } else { Some(&is_live) };
             let parts = SegmentParts { postings: &segment.join.values, columns: &segment.columns, live };
-            let found = overlap::overlaps(&column.values, weights, place, parts, wanted, propose)?;
+            let found = overlap::overlaps(&column.values, weights, place, parts, selection, propose)?;
             let of_segment = |overlap: Overlap| (ColumnRef { segment: place as u32, column: overlap.column }, overlap);
             Ok(found.into_iter().map(of_segment).collect())
         })

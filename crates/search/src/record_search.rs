@@ -28,7 +28,7 @@ use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{lower_words, on_one_line};
-use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, Wanted, WordScore};
+use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, TopTables, WordScore};
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{LakeIndex, TableRef};
@@ -264,14 +264,14 @@ impl Ranking<'_> {
             let share = (score / limit.max(f32::MIN_POSITIVE)).min(1.0);
             weight * share * share.sqrt()
         };
-        let wanted = Wanted {
+        let top = TopTables {
             count: self.reranked(),
             margin,
             value: &|place, score| of_words(score) + self.stages.soft_score(place),
             most: &|score| of_words(score) + self.stages.greatest_soft_score,
         };
-        let wanted = (self.stages.counts.len() == 1 && self.query.route != Route::Exact).then_some(wanted);
-        let mut scores = self.index.lexical().scores_among(&texts, whole, &self.stages.reached, wanted)?;
+        let top = (self.stages.counts.len() == 1 && self.query.route != Route::Exact).then_some(top);
+        let mut scores = self.index.lexical().scores_among(&texts, whole, &self.stages.reached, top)?;
         if limit > 0.0 {
             scores.iter_mut().for_each(|score| *score = (*score / limit).min(1.0));
         }

@@ -305,8 +305,8 @@ fn access_comparisons_and_fields_with_their_values_are_understood() {
     let mut session = lakeward.new_session();
     let answer = say(&lakeward, &mut session, "licence: CC BY 4.0");
     assert_eq!(answer.tables[0].table, "10.1234/s.1");
-    let wanted: Vec<(Role, String)> = session.demands.iter().map(|one| (one.role.clone(), one.to_string())).collect();
-    assert_eq!(wanted, [(Role::Licence, "CC BY 4.0".to_string())]);
+    let demands: Vec<(Role, String)> = session.demands.iter().map(|one| (one.role.clone(), one.to_string())).collect();
+    assert_eq!(demands, [(Role::Licence, "CC BY 4.0".to_string())]);
     let answer = say(&lakeward, &mut session, "licence: MIT");
     assert!(answer.notes.iter().any(|note| note.starts_with("no record has `MIT` as licence")), "{:?}", answer.notes);
 }

@@ -149,8 +149,8 @@ fn coverage(column: &QueryColumn, table: &SmallTable, rows: &[usize], code: usiz
         let hash = normaliser.value(table.rows[*row].get(code)?).hash;
         shared += usize::from(column.values.hashes.binary_search(&hash).is_ok());
     }
-    let wanted = column.values.hashes.len();
-    (wanted > 0 && !rows.is_empty()).then(|| (shared as f64 / wanted as f64, shared as f64 / rows.len() as f64))
+    let total = column.values.hashes.len();
+    (total > 0 && !rows.is_empty()).then(|| (shared as f64 / total as f64, shared as f64 / rows.len() as f64))
 }
 
 /// The probability that a list of so many codes of the form of those at hand has them all. Whole numbers from the first on are those of any list.

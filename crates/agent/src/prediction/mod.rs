@@ -257,8 +257,8 @@ impl Agent<'_> {
                         }
                         None => "no column that joins is called so".into(),
                     };
-                    let wanted = added.join("`, `");
-                    operation.preconditions.push(unmet(format!("`{wanted}` is not added: {why}")));
+                    let phrases = added.join("`, `");
+                    operation.preconditions.push(unmet(format!("`{phrases}` is not added: {why}")));
                 }
                 Ok(Some(Predicted { operation, notes: notes(&table) }))
             }

@@ -146,12 +146,12 @@ impl Agent<'_> {
         let all = || {
             profile.iter().map(|column| column.name.clone()).filter(|name| !on.iter().any(|pair| pair.column == *name))
         };
-        let wanted: Vec<String> = match join.columns.is_empty() {
+        let columns: Vec<String> = match join.columns.is_empty() {
             true => all().collect(),
             false => join.columns.iter().map(|kept| kept.column.clone()).collect(),
         };
         let mut is_counted = false;
-        for column in &wanted {
+        for column in &columns {
             let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
             let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
             // The rows of a key are counted once.

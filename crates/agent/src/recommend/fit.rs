@@ -30,10 +30,10 @@ pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: 
 }
 
 /// By the columns that come nearest to the grain that was asked for; where none was, single things want many rows.
-fn granularity(wanted: Granularity, candidate: &Candidate, weights: &FitWeights) -> Match {
+fn granularity(requested: Granularity, candidate: &Candidate, weights: &FitWeights) -> Match {
     let Candidate { dataset, grains, .. } = candidate;
     let always = |evidence: &str| Match { met: true, grade: 1.0, evidence: evidence.into() };
-    let (grade, evidence) = match (wanted, dataset.table(), &grains[..]) {
+    let (grade, evidence) = match (requested, dataset.table(), &grains[..]) {
         (Granularity::Either, ..) => return always("any granularity will do"),
         (_, None, _) => (weights.unknown, "its data is not in the lake".to_string()),
         (Granularity::Instance, Some(table), _) => {
@@ -59,15 +59,15 @@ pub fn is_informative(column: &ColumnProfile) -> bool {
         && column.weakness != Some(Weakness::Counter)
 }
 
-fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match {
+fn richness(requested: Richness, dataset: &Dataset, weights: &FitWeights) -> Match {
     let many = weights.many_columns;
     let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
-    let few = wanted == Richness::Many && informative < many && informative < columns.len();
+    let few = requested == Richness::Many && informative < many && informative < columns.len();
     let few = if few { "only " } else { "" };
     let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
     let share = informative as f64 / many as f64;
-    match wanted {
+    match requested {
         Richness::Many => Match { met: informative >= many, grade: share.min(1.0), evidence },
         // A handful is enough, and more does little harm.
         Richness::Few => Match {
@@ -78,8 +78,8 @@ fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match 
     }
 }
 
-fn compatibility(wanted: Compatibility, candidate: &Candidate, weights: &FitWeights) -> Match {
-    if wanted == Compatibility::Optional {
+fn compatibility(requested: Compatibility, candidate: &Candidate, weights: &FitWeights) -> Match {
+    if requested == Compatibility::Optional {
         return Match { met: true, grade: 1.0, evidence: "need not go with another table".into() };
     }
     let (key, key_seen) = key_overlap(candidate, weights);
@@ -114,24 +114,24 @@ fn explicit(demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> 
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
     let Candidate { dataset, .. } = candidate;
     let said = |role: &Role| in_role(demands, role).map(str::to_string).collect::<Vec<String>>();
-    let (places, wanted) = (said(&Role::Place), said(&Role::Column));
+    let (places, columns) = (said(&Role::Place), said(&Role::Column));
     let years = demands.iter().find_map(|demand| match demand.value {
         Demanded::Period(years) if !demand.avoid => Some(years),
         _ => None,
     });
     push("place", (!places.is_empty()).then(|| geography(&places, candidate, weights)));
     push("period", years.and_then(|years| period(years, dataset, weights)));
-    push("columns", (!wanted.is_empty()).then(|| required_columns(&wanted, dataset, weights)));
+    push("columns", (!columns.is_empty()).then(|| required_columns(&columns, dataset, weights)));
     push("unwanted", unwanted(demands, dataset));
     matches
 }
 
-fn geography(wanted: &[String], candidate: &Candidate, weights: &FitWeights) -> Match {
+fn geography(places: &[String], candidate: &Candidate, weights: &FitWeights) -> Match {
     let said = about_words(&candidate.dataset);
     let is_about = |place: &String| name_words(place).iter().all(|word| said.contains(word));
     let mut seen = Vec::new();
     let mut found = 0;
-    for place in wanted {
+    for place in places {
         if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
             seen.push(format!("`{}` holds {place}", held.column));
             found += 1;
@@ -144,10 +144,10 @@ fn geography(wanted: &[String], candidate: &Candidate, weights: &FitWeights) -> 
         return Match {
             met: false,
             grade: weights.unknown / 2.0,
-            evidence: format!("nothing in it says {}", wanted.join(", ")),
+            evidence: format!("nothing in it says {}", places.join(", ")),
         };
     }
-    let share = found as f64 / wanted.len() as f64;
+    let share = found as f64 / places.len() as f64;
     Match { met: share >= weights.met, grade: share, evidence: seen.join(", ") }
 }
 
@@ -177,7 +177,7 @@ fn period(years: RequestedYears, dataset: &Dataset, weights: &FitWeights) -> Opt
     Some(Match { met: grade >= weights.met, grade, evidence: format!("`{column}` covers {first} to {last}") })
 }
 
-fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
+fn required_columns(required: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
     let columns: Vec<(NameParts, &str)> =
         dataset.columns().iter().map(|column| (NameParts::of(&column.name), column.name.as_str())).collect();
     let best = |name: &String| {
@@ -185,15 +185,15 @@ fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) 
         let likeness = columns.iter().map(|(parts, column)| (name.likeness(parts), *column));
         likeness.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""))
     };
-    let found: Vec<(f64, &str)> = wanted.iter().map(best).collect();
-    let grade = found.iter().map(|(likeness, _)| likeness).sum::<f64>() / wanted.len() as f64;
+    let found: Vec<(f64, &str)> = required.iter().map(best).collect();
+    let grade = found.iter().map(|(likeness, _)| likeness).sum::<f64>() / required.len() as f64;
     let is_there = |(likeness, _): &&(f64, &str)| *likeness >= weights.same_name;
     let there: Vec<&str> = found.iter().filter(is_there).map(|(_, name)| *name).collect();
     let evidence = match there[..] {
-        [] => format!("none of {}", wanted.join(", ")),
+        [] => format!("none of {}", required.join(", ")),
         _ => format!("has {}", there.join(", ")),
     };
-    Match { met: 2 * there.len() >= wanted.len(), grade, evidence }
+    Match { met: 2 * there.len() >= required.len(), grade, evidence }
 }
 
 /// Whether the table is one that is not wanted: its name and title say all words of it; nothing where no demand speaks of it.

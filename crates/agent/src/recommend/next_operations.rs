@@ -34,7 +34,7 @@ pub struct Situation<'a> {
     /// The request's words.
     pub text: &'a str,
     /// Words for columns that are wanted.
-    pub wanted: &'a [String],
+    pub requested_columns: &'a [String],
     /// The working table, or the best candidate where there is none.
     pub base: Option<Base<'a>>,
     /// Whether that is at hand already.
@@ -207,7 +207,8 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     }
     preconditions.push(check(answer.fan_out <= 1.5, format!("a row meets {:.1} rows", answer.fan_out.max(1.0))));
     let least = situation.weights.operations.wanted_column;
-    let columns = requested_columns(situation.wanted, least, phrases, &base.entry.profile.columns, candidate);
+    let columns =
+        requested_columns(situation.requested_columns, least, phrases, &base.entry.profile.columns, candidate);
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
     let reason =
         format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
@@ -226,22 +227,23 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
 
 /// The columns of the partner that were asked for, by constraint or in passing; none means all. Words for a key at hand ask for none.
 pub(crate) fn requested_columns(
-    wanted: &[String],
+    requested: &[String],
     least: f64,
     phrases: &Phrases,
     own: &[ColumnProfile],
     candidate: &Candidate,
 ) -> Vec<String> {
     let Some(answer) = &candidate.join else { return Vec::new() };
-    if !wanted.is_empty() {
+    if !requested.is_empty() {
         let adds: Vec<(NameParts, &String)> = answer.adds.iter().map(|name| (NameParts::of(name), name)).collect();
-        let enough = |wanted: &NameParts| {
-            let is_spelt = adds.iter().any(|(name, _)| wanted.likeness(name) >= 1.0);
+        let enough = |requested: &NameParts| {
+            let is_spelt = adds.iter().any(|(name, _)| requested.likeness(name) >= 1.0);
             if is_spelt { 1.0 } else { least }
         };
-        let with_least = |wanted: NameParts| (enough(&wanted), wanted);
-        let wanted: Vec<(f64, NameParts)> = wanted.iter().map(|wanted| with_least(NameParts::of(wanted))).collect();
-        let asked = |name: &NameParts| wanted.iter().any(|(enough, wanted)| wanted.likeness(name) >= *enough);
+        let with_least = |requested: NameParts| (enough(&requested), requested);
+        let requested: Vec<(f64, NameParts)> =
+            requested.iter().map(|requested| with_least(NameParts::of(requested))).collect();
+        let asked = |name: &NameParts| requested.iter().any(|(enough, requested)| requested.likeness(name) >= *enough);
         let columns: Vec<String> =
             adds.iter().filter(|(parts, _)| asked(parts)).map(|(_, name)| (*name).clone()).collect();
         if !columns.is_empty() {

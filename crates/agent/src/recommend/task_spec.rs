@@ -81,14 +81,14 @@ impl TaskSpec {
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
     pub fn adjusted(mut self, operation: &Ranked<OperationKind>, demands: &[Demand], has_working: bool) -> Self {
-        let wanted = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
-        if !wanted.is_empty() {
-            let words = name_words(&wanted);
+        let grain = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
+        if !grain.is_empty() {
+            let words = name_words(&grain);
             let is_single = words.iter().any(|word| INSTANCE_WORDS.contains(&word.as_str()));
             let granularity = if is_single { Granularity::Instance } else { Granularity::Aggregate };
             if granularity != self.granularity {
                 self.granularity = granularity;
-                self.adjusted.push(format!("granularity: you asked for one row per {wanted}"));
+                self.adjusted.push(format!("granularity: you asked for one row per {grain}"));
             }
         }
         let combines = operation.label.combines() && operation.confidence >= CLEAR;

@@ -82,7 +82,7 @@ pub struct Purpose<'a> {
     /// The operation signal.
     pub asked: &'a Ranked<OperationKind>,
     /// Columns that were asked for and that the working table does not have.
-    pub wanted: &'a [String],
+    pub to_add: &'a [String],
     /// Whether there is a working table.
     pub has_working: bool,
     /// Whether the request was put with that table at hand; else it may speak of another subject.
@@ -123,8 +123,8 @@ pub fn utilities(
 
 /// Rel(T, q) as a table to join with: by what the searches found or by the columns asked for that it would bring; each makes
 /// it relevant alone.
-fn relevance_to_join(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
-    let by_columns = weights.turn.brings_columns * brings(candidate, wanted, weights);
+fn relevance_to_join(candidate: &Candidate, to_add: &[String], weights: &RankingWeights) -> f64 {
+    let by_columns = weights.turn.brings_columns * brings(candidate, to_add, weights);
     1.0 - (1.0 - candidate.relevance.to_join) * (1.0 - by_columns)
 }
 
@@ -133,7 +133,7 @@ fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'
     let Relevance { otherwise, by_words, .. } = candidate.relevance;
     let TurnWeights { words_with_table, words_later, .. } = purpose.weights.turn;
     let with_table = match kind {
-        OperationKind::Join => relevance_to_join(candidate, purpose.wanted, purpose.weights),
+        OperationKind::Join => relevance_to_join(candidate, purpose.to_add, purpose.weights),
         OperationKind::Union => otherwise,
         OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => {
             otherwise.max(words_with_table * by_words)
@@ -147,10 +147,10 @@ fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'
 }
 
 /// The share of the columns asked for that a join with the table would add, 0..=1; 0 where no key is shared well enough.
-fn brings(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
+fn brings(candidate: &Candidate, to_add: &[String], weights: &RankingWeights) -> f64 {
     let is_enough = |join: &&JoinAnswer| join.containment >= weights.fit.least_containment;
     let Some(join) = candidate.join.as_ref().filter(is_enough) else { return 0.0 };
-    if wanted.is_empty() || join.weakness.is_some() {
+    if to_add.is_empty() || join.weakness.is_some() {
         return 0.0;
     }
     let adds: Vec<NameParts> = join.adds.iter().map(|added| NameParts::of(added)).collect();
@@ -158,19 +158,19 @@ fn brings(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) ->
         let name = NameParts::of(name);
         adds.iter().map(|added| name.likeness(added)).fold(0.0, f64::max)
     };
-    let found = wanted.iter().map(best).filter(|likeness| *likeness >= weights.fit.same_name);
-    found.sum::<f64>() / wanted.len() as f64
+    let found = to_add.iter().map(best).filter(|likeness| *likeness >= weights.fit.same_name);
+    found.sum::<f64>() / to_add.len() as f64
 }
 
 /// How well a table serves as the other part of a join or union, for choosing one: a table that adds no column to a join is
 /// none to join with, one with the columns asked for is.
-pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
+pub fn as_operand(kind: OperationKind, candidate: &Candidate, to_add: &[String], weights: &RankingWeights) -> f64 {
     let least = weights.turn.no_new_columns;
     let columns = candidate.dataset.columns().len().max(1);
     let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
-        OperationKind::Join => relevance_to_join(candidate, wanted, weights) * (least + (1.0 - least) * news),
+        OperationKind::Join => relevance_to_join(candidate, to_add, weights) * (least + (1.0 - least) * news),
         OperationKind::Filter | OperationKind::Union | OperationKind::Aggregate | OperationKind::Clarify => {
             candidate.relevance.otherwise * feasibility(kind, candidate, true, weights)
         }

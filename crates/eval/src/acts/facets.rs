@@ -123,7 +123,7 @@ pub fn are_right(gold: [&GoldRequest; 2], observed: &Observed<'_>) -> bool {
 fn is_right(facet: Facet, gold: [&GoldRequest; 2], observed: [&[Demand]; 2]) -> bool {
     let [gold_before, gold_after] = gold.map(|request| gold_things(facet, &request.wanted));
     let [before, after] = observed.map(|demands| things(facet, demands, false));
-    let is_as_wanted = match gold_before == gold_after {
+    let is_as_gold = match gold_before == gold_after {
         true => before == after,
         false => after.len() == gold_after.len() && gold_after.iter().all(|value| has(&after, value)),
     };
@@ -132,7 +132,7 @@ fn is_right(facet: Facet, gold: [&GoldRequest; 2], observed: [&[Demand]; 2]) -> 
     // A value that was in force and is no longer is as good as one that is avoided.
     let is_negated = |value: &Words| has(&avoided, value) || (has(&before, value) && !has(&after, value));
     let mut new = avoided.iter().filter(|thing| !avoided_before.contains(thing));
-    is_as_wanted
+    is_as_gold
         && not_after.iter().filter(|value| !not_before.contains(value)).all(is_negated)
         && not_before.iter().filter(|value| !not_after.contains(value)).all(|value| !has(&avoided, value))
         && new.all(|thing| not_after.iter().any(|value| thing.contains(value)))

@@ -6,12 +6,12 @@ use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
 use lakeward_core::text::{Stemmer, is_function_word, lower_words};
 
-/// Words of a topic, and of another wish, that have to be shared (Jaccard).
+/// Words of a topic, and of another demand, that have to be shared (Jaccard).
 const TOPIC: f64 = 0.6;
 const OTHER: f64 = 0.75;
 
 /// What is wanted in one respect: years, and words.
-type Wanted = (BTreeSet<(Option<i32>, Option<i32>)>, BTreeSet<String>);
+type YearsAndWords = (BTreeSet<(Option<i32>, Option<i32>)>, BTreeSet<String>);
 
 /// Whether both want the same in every respect: the same years, and mostly the same words.
 pub(super) fn same_demands(answer: &[Demand], meant: &[Demand]) -> bool {
@@ -23,9 +23,9 @@ pub(super) fn same_demands(answer: &[Demand], meant: &[Demand]) -> bool {
         })
 }
 
-fn by_respect(demands: &[Demand]) -> BTreeMap<(Role, bool), Wanted> {
+fn by_respect(demands: &[Demand]) -> BTreeMap<(Role, bool), YearsAndWords> {
     let mut stemmer = Stemmer::default();
-    let mut by_role: BTreeMap<(Role, bool), Wanted> = BTreeMap::new();
+    let mut by_role: BTreeMap<(Role, bool), YearsAndWords> = BTreeMap::new();
     for demand in demands {
         let (years, words) = by_role.entry((demand.role.clone(), demand.avoid)).or_default();
         if let Demanded::Period(period) = demand.value {

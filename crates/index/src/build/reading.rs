@@ -11,7 +11,7 @@ use super::super::plan::{Read, Source};
 use super::super::table_draft::TableDraft;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
-use lakeward_lake::checkpoint::{self, Checkpoints, Wanted};
+use lakeward_lake::checkpoint::{self, Checkpoints, ScanOptions};
 use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::key_sample;
 use lakeward_lake::location;
@@ -141,8 +141,8 @@ fn draft_table(
     let mut modified_ns = source::settled_time(file.modified_ns);
     let set = |name: &str| read.cells.iter().find(|cells| cells.column == name);
     let known = |name: &str| set(name).map(|cells| cells.writing.clone()).unwrap_or_default();
-    let wanted = Wanted { sample_keys: MOST_KEYS, known: &known };
-    let (mut scan, content) = checkpoint::read(file, options, &wanted, checkpoints.as_ref())?;
+    let scan_options = ScanOptions { sample_keys: MOST_KEYS, known: &known };
+    let (mut scan, content) = checkpoint::read(file, options, &scan_options, checkpoints.as_ref())?;
     if let Some(error) = storage::failure(&file.path) {
         // What a store refuses now it may give later: a part of a file is not kept, and a table without some of its files is looked at again.
         if scan.report.parts.is_none() {

@@ -1,7 +1,7 @@
 //! BM25F restricted to a set of tables: the filter is applied while postings are read, so no match is lost to it.
 //!
 //! Documents are scored window by window, so that what is added up stays in the processor's caches, and on all cores. In a window the words
-//! that can give most come first. Where only the best are wanted ([`Wanted`]), a table that the words still to come cannot lift among
+//! that can give most come first. Where only the best count ([`TopTables`]), a table that the words still to come cannot lift among
 //! them is left, as MaxScore does (Turtle and Flood, 1995); where all are left, their postings are skipped. Rarity and mean lengths are
 //! those of all tables. The document frequency of a term is the greatest one over the fields.
 
@@ -34,9 +34,9 @@ pub struct WordScore {
     pub length: f32,
 }
 
-/// Which tables are wanted: those whose value is at most `margin` below that of the `count`-th best one.
+/// The tables whose scores have to be exact: those whose value is at most `margin` below that of the `count`-th best one.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct TopTables<'a> {
     /// At least 1.
     pub count: usize,
     /// 0 or more.
@@ -49,7 +49,7 @@ pub struct Wanted<'a> {
 
 impl LexicalIndex {
     /// The score of each table of `filter` for the words of weighted texts, by place in it; 0 for others. A word of several texts counts once,
-    /// with the greatest of their weights. Of a table that is not `wanted` it may be less.
+    /// with the greatest of their weights. Of a table that is not among the `top` it may be less.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] if the word index is damaged.
@@ -58,7 +58,7 @@ impl LexicalIndex {
         texts: &[(&str, f32)],
         score: WordScore,
         filter: &TableSet,
-        wanted: Option<Wanted<'_>>,
+        top: Option<TopTables<'_>>,
     ) -> Result<Vec<f32>> {
         let weights = Weights::with_length(&self.segments, score.boosts, score.length);
         let mut terms: Vec<CountedTerm> = Vec::new();
@@ -104,7 +104,7 @@ impl LexicalIndex {
         parts.into_par_iter().try_for_each(|part| {
             let segment = &self.segments[part.segment];
             guarded(&segment.path, || {
-                let search = WindowSearch { index: self, segment, terms: &terms, weights: &weights, filter, wanted };
+                let search = WindowSearch { index: self, segment, terms: &terms, weights: &weights, filter, top };
                 search.run(part, &least)
             })
         })?;
@@ -155,7 +155,7 @@ struct WindowSearch<'a> {
     terms: &'a [CountedTerm],
     weights: &'a Weights,
     filter: &'a TableSet,
-    wanted: Option<Wanted<'a>>,
+    top: Option<TopTables<'a>>,
 }
 
 impl WindowSearch<'_> {
@@ -175,7 +175,7 @@ impl WindowSearch<'_> {
             };
             cursors.push(term.fields.iter().filter_map(of).collect::<tantivy::Result<_>>()?);
         }
-        let mut best = self.wanted.map(|wanted| Greatest::of(wanted.count));
+        let mut best = self.top.map(|top| Greatest::of(top.count));
         let mut counted = Window::default();
         let mut from = first;
         while from < end {
@@ -191,15 +191,15 @@ impl WindowSearch<'_> {
                 few = Some(among.map(|at| at as u32).collect());
             }
             for (term, cursors) in self.terms.iter().zip(&mut cursors) {
-                if let Some(wanted) = &self.wanted {
+                if let Some(top) = &self.top {
                     let least = least.get();
                     let lifts = |at: &u32| {
                         let score = counted.scores[*at as usize] + term.rest;
-                        (wanted.value)(place(*at as usize), score) >= least
+                        (top.value)(place(*at as usize), score) >= least
                     };
                     if let Some(few) = &mut few {
                         few.retain(lifts);
-                    } else if (wanted.most)(term.rest) < least {
+                    } else if (top.most)(term.rest) < least {
                         let mut lifted: Vec<u32> = counted.scored.iter().copied().filter(lifts).collect();
                         lifted.sort_unstable();
                         few = Some(lifted);
@@ -237,12 +237,12 @@ impl WindowSearch<'_> {
                 // A damaged list may name a table that there is not.
                 let Some(into) = scores.get_mut(place.wrapping_sub(start + first)) else { continue };
                 *into = score;
-                if let (Some(best), Some(wanted)) = (&mut best, &self.wanted) {
-                    best.push((wanted.value)(place, score));
+                if let (Some(best), Some(top)) = (&mut best, &self.top) {
+                    best.push((top.value)(place, score));
                 }
             }
-            if let (Some(best), Some(wanted)) = (&mut best, &self.wanted) {
-                least.raise(best.least() - wanted.margin);
+            if let (Some(best), Some(top)) = (&mut best, &self.top) {
+                least.raise(best.least() - top.margin);
             }
             from = to;
         }
@@ -293,7 +293,7 @@ impl Window {
 /// The greatest of many numbers.
 #[derive(Clone)]
 pub struct Greatest {
-    wanted: usize,
+    count: usize,
     /// As many as are wanted, then some that may be smaller.
     numbers: Vec<f32>,
     /// None that is smaller can be among them.
@@ -301,9 +301,9 @@ pub struct Greatest {
 }
 
 impl Greatest {
-    /// The `wanted` greatest; at least one.
-    pub fn of(wanted: usize) -> Self {
-        Self { wanted: wanted.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
+    /// The `count` greatest; at least one.
+    pub fn of(count: usize) -> Self {
+        Self { count: count.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
     }
 
     /// One more number.
@@ -311,17 +311,17 @@ impl Greatest {
     pub fn push(&mut self, number: f32) {
         if number > self.least {
             self.numbers.push(number);
-            if self.numbers.len() >= 4 * self.wanted {
+            if self.numbers.len() >= 4 * self.count {
                 self.shrink();
             }
         }
     }
 
     fn shrink(&mut self) {
-        if self.numbers.len() >= self.wanted {
-            let (_, least, _) = self.numbers.select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
+        if self.numbers.len() >= self.count {
+            let (_, least, _) = self.numbers.select_nth_unstable_by(self.count - 1, |a, b| b.total_cmp(a));
             self.least = *least;
-            self.numbers.truncate(self.wanted);
+            self.numbers.truncate(self.count);
         }
     }
 

@@ -32,7 +32,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use among::{Greatest, Wanted, WordScore};
+pub use among::{Greatest, TopTables, WordScore};
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};

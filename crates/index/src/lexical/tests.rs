@@ -152,8 +152,8 @@ fn scores_of_chosen_tables_are_those_of_a_search_and_the_wanted_ones_are_whole()
         assert_eq!(scores.iter().filter(|score| **score > 0.0).count(), best.len());
         let value = |place: usize, score: f32| score + if place.is_multiple_of(7) { 0.5 } else { 0.0 };
         let most = |score: f32| score + 0.5;
-        let wanted = Wanted { count: 20, margin: 0.25, value: &value, most: &most };
-        let fewer = index.scores_among(&words, score, filter, Some(wanted)).unwrap();
+        let top = TopTables { count: 20, margin: 0.25, value: &value, most: &most };
+        let fewer = index.scores_among(&words, score, filter, Some(top)).unwrap();
         best.sort_by(|a, b| value(b.0, b.1).total_cmp(&value(a.0, a.1)));
         let least = value(best[19].0, best[19].1) - 0.25;
         let promising = best.iter().filter(|(place, score)| value(*place, *score) >= least);

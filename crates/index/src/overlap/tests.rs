@@ -39,8 +39,8 @@ proptest! {
             query.iter().map(|value| (frequency(value), *value)).filter(|(bytes, _)| *bytes > 0).collect();
         lists.sort_unstable();
         let sizes: Vec<usize> = lists.iter().map(|(bytes, _)| *bytes).collect();
-        for wanted in [Wanted::All, Wanted::Best(3)] {
-            let reading = Reading::plan(&sizes, query.len(), wanted, [most / 8, most / 2, most]);
+        for selection in [Selection::All, Selection::Best(3)] {
+            let reading = Reading::plan(&sizes, query.len(), selection, [most / 8, most / 2, most]);
             prop_assert!(reading.bytes <= most && reading.lists <= lists.len());
             let read: BTreeSet<u32> = lists[..reading.lists].iter().map(|(_, value)| *value).collect();
             for column in &columns {
@@ -99,7 +99,7 @@ fn looking_up_common_values_gives_what_reading_their_lists_gives() {
     for query in queries.iter().step_by(7) {
         let weights = ValueWeights::of(query, &[(&postings, columns.len())]).unwrap();
         let nothing = || Ok(Vec::new());
-        let all = overlaps(query, &weights, 0, parts, Wanted::All, nothing).unwrap();
+        let all = overlaps(query, &weights, 0, parts, Selection::All, nothing).unwrap();
         let truth: BTreeMap<u32, u64> = (0..600u32)
             .map(|column| (column, shared_hashes(&query.hashes, &queries[column as usize].hashes) as u64))
             .filter(|(_, shared)| *shared > 0)
@@ -107,14 +107,14 @@ fn looking_up_common_values_gives_what_reading_their_lists_gives() {
         assert_eq!(all.iter().map(|overlap| (overlap.column, overlap.shared)).collect::<BTreeMap<_, _>>(), truth);
         let all = closest(all);
         for budgets in [BUDGETS, [0, 0, MOST_BYTES], [200, 2_000, MOST_BYTES], [0, 0, 3_000], [0, 0, 0]] {
-            let best = overlaps_within(query, &weights, 0, parts, Wanted::Best(20), budgets, || {
+            let best = overlaps_within(query, &weights, 0, parts, Selection::Best(20), budgets, || {
                 Ok((0..600).chain([u32::MAX]).collect())
             });
             assert_eq!(closest(best.unwrap()), all, "{budgets:?}");
         }
         let even = |table: u32| table.is_multiple_of(2);
         let live = SegmentParts { live: Some(&even), ..parts };
-        let best = overlaps(query, &weights, 0, live, Wanted::Best(20), nothing).unwrap();
+        let best = overlaps(query, &weights, 0, live, Selection::Best(20), nothing).unwrap();
         assert!(best.len() <= 20 && best.iter().all(|overlap| overlap.column.is_multiple_of(2)));
     }
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lakeward_core::Error;
-use lakeward_lake::checkpoint::{self, Checkpoints, Wanted};
+use lakeward_lake::checkpoint::{self, Checkpoints, ScanOptions};
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, open_path};
@@ -109,9 +109,9 @@ fn changed_checkpoints_of_sketches() {
     let checkpoints = Checkpoints::new(kept.path());
     let known = |_: &str| Writing::default();
     let read = || {
-        let wanted = Wanted { sample_keys: 100, known: &known };
+        let scan_options = ScanOptions { sample_keys: 100, known: &known };
         let file = list_tables(lake.path(), &Choices::default()).unwrap().files.remove(0);
-        checkpoint::read(&file, &ReadOptions::default(), &wanted, Some(&checkpoints)).map(|(scan, _)| scan)
+        checkpoint::read(&file, &ReadOptions::default(), &scan_options, Some(&checkpoints)).map(|(scan, _)| scan)
     };
     assert_eq!(read().unwrap().unread_bytes, 0);
     part(&mut table, 20);

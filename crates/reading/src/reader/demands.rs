@@ -67,23 +67,23 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
         }
         if reading.has(Act::Retract) && olds.is_empty() {
             // The words of what is taken back with a role of their own.
-            let goes = |wanted: &Demand| {
+            let goes = |demand: &Demand| {
                 let same = |known: &Demand| {
-                    known.role == wanted.role && (shares_words(&known.said, &wanted.said) || years_same(known, wanted))
+                    known.role == demand.role && (shares_words(&known.said, &demand.said) || years_same(known, demand))
                 };
                 before.iter().any(same)
             };
             let (back, stays): (Vec<Demand>, Vec<Demand>) = new.into_iter().partition(goes);
             new = stays;
-            for wanted in back {
+            for demand in back {
                 let places: Vec<usize> = revised.places(|known| {
-                    known.role == wanted.role && (shares_words(&known.said, &wanted.said) || years_same(known, &wanted))
+                    known.role == demand.role && (shares_words(&known.said, &demand.said) || years_same(known, &demand))
                 });
                 revised.remove(&places);
             }
         } else if (reading.has(Act::Correct) || offers) && olds.is_empty() {
-            for wanted in &new {
-                let latest = |known: &Demand| known.role == wanted.role && known.avoid == wanted.avoid;
+            for demand in &new {
+                let latest = |known: &Demand| known.role == demand.role && known.avoid == demand.avoid;
                 // Of a topic the part that was said last.
                 let last = revised.demands.iter().filter(|known| latest(known)).map(|known| known.turn).max();
                 let places =
@@ -92,16 +92,16 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
             }
         }
     }
-    for wanted in one_period(new) {
+    for demand in one_period(new) {
         // What is wanted and not wanted at once is as it was said last; there is one period.
         let replaces = |known: &Demand| {
-            known.role == wanted.role
-                && (same_words(&known.said, &wanted.said)
-                    || (wanted.role == Respect::Period && !wanted.avoid && !known.avoid))
+            known.role == demand.role
+                && (same_words(&known.said, &demand.said)
+                    || (demand.role == Respect::Period && !demand.avoid && !known.avoid))
         };
         let places = revised.places(replaces);
         revised.remove(&places);
-        revised.demands.push(wanted);
+        revised.demands.push(demand);
     }
     revised
 }

@@ -429,7 +429,7 @@ impl TurnReading {
     }
 
     /// How many answers are wanted, 1..=100, where the turn says a number: of a search, more or fewer of what is shown.
-    pub fn answers_wanted(&self) -> Option<usize> {
+    pub fn requested_answers(&self) -> Option<usize> {
         let number = |span: &Span| span.number.or_else(|| number(&span.words).map(|number| number.value));
         let said = self.of(Role::Limit).find_map(number)?;
         (said >= 1.0).then(|| said.min(100.0) as usize)

@@ -49,7 +49,7 @@ pub fn read_conversation(turns: &[&str], window: usize, this_year: i32) -> Vec<S
         let reading = Reader::builtin().read(turn, previous, &schema_of_demands(&demands), &|_, _| false);
         let after = revised(&demands, &reading, true, place + 1, this_year);
         demands.clone_from(&after.demands);
-        let answers = reading.answers_wanted();
+        let answers = reading.requested_answers();
         signals.push(Signals {
             operation,
             intention,

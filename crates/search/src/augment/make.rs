@@ -99,14 +99,14 @@ pub fn make_questions(
         live.insert(index.id(table)?);
     }
     stats.removed = store.retain(|id| live.contains(id));
-    let wanted = wanted(index, options)?;
+    let requested_tables = requested_tables(index, options)?;
     let is_fresh = |known: &TableQuestions, content: &str| {
         let by_model = known.generator != rules::GENERATOR && !is_older_rules(&known.generator);
         let stays = known.generator == generator || (model.is_none() && !options.replace && by_model);
         known.content == content && stays
     };
     let mut due: Vec<TableRef> = Vec::new();
-    for chunk in wanted.chunks(RULES_CHUNK) {
+    for chunk in requested_tables.chunks(RULES_CHUNK) {
         let contents: Vec<(String, String)> =
             facts_of(index, chunk)?.into_par_iter().map(|facts| (facts.content(), facts.id)).collect();
         for (table, (content, id)) in chunk.iter().zip(contents) {
@@ -151,20 +151,20 @@ fn facts_of(index: &LakeIndex, tables: &[TableRef]) -> Result<Vec<Facts>> {
 }
 
 /// The tables asked for, by id; all of them where none is.
-fn wanted(index: &LakeIndex, options: &AugmentOptions) -> Result<Vec<TableRef>> {
-    let mut wanted = HashMap::new();
+fn requested_tables(index: &LakeIndex, options: &AugmentOptions) -> Result<Vec<TableRef>> {
+    let mut tables = HashMap::new();
     if options.tables.is_empty() {
         for table in index.tables() {
-            wanted.insert(index.id(table)?, table);
+            tables.insert(index.id(table)?, table);
         }
     }
     for id in &options.tables {
         let table = index.find(id)?;
-        wanted.insert(index.id(table)?, table);
+        tables.insert(index.id(table)?, table);
     }
-    let mut wanted: Vec<(&str, TableRef)> = wanted.into_iter().collect();
-    wanted.sort_unstable_by_key(|(id, _)| *id);
-    Ok(wanted.into_iter().map(|(_, table)| table).collect())
+    let mut tables: Vec<(&str, TableRef)> = tables.into_iter().collect();
+    tables.sort_unstable_by_key(|(id, _)| *id);
+    Ok(tables.into_iter().map(|(_, table)| table).collect())
 }
 
 /// Whether a generator is an earlier state of the rules.

@@ -336,8 +336,8 @@ fn compare(
 ) -> Result<()> {
     let Compared { hits, p_values, shared } = found;
     let stored = &segment.correlations;
-    let is_wanted = |column: u32| only.is_empty() || only.contains(&ColumnRef { segment: at.segment, column });
-    if !stored.values(key)?.iter().any(|record| is_wanted(record.column)) {
+    let is_selected = |column: u32| only.is_empty() || only.contains(&ColumnRef { segment: at.segment, column });
+    if !stored.values(key)?.iter().any(|record| is_selected(record.column)) {
         return Ok(());
     }
     let hashes = stored.hashes(key, &segment.columns)?;
@@ -354,7 +354,7 @@ fn compare(
         }
         let codes = stored.codes(key)?;
         for (value, (record, codes)) in stored.values(key)?.iter().zip(codes.chunks_exact(hashes.len())).enumerate() {
-            if !is_wanted(record.column) {
+            if !is_selected(record.column) {
                 continue;
             }
             let other_labels = record.measure() == Measure::Label;

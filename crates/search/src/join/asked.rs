@@ -11,7 +11,7 @@ use crate::query_table::{QueryColumn, QueryTable};
 use crate::weights::JoinEvidenceWeights;
 use lakeward_core::error::Result;
 use lakeward_core::text::NameParts;
-use lakeward_index::overlap::{self, Overlap, ValueWeights, Wanted};
+use lakeward_index::overlap::{self, Overlap, Selection, ValueWeights};
 use lakeward_index::vectors::{Filter, PreparedQuery};
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::semantic::LogicalType;
@@ -53,7 +53,7 @@ impl<'a> KeyColumn<'a> {
 
     /// Candidates by equal values and by nearly equal values.
     pub fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
-        let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSEST_COLUMNS))?;
+        let overlaps = overlaps(index, self.column, &self.weights, Selection::Best(super::CLOSEST_COLUMNS))?;
         let (closest, varying) = (closest_of(index, self.place, overlaps), self.variants.proposed(index, self.place));
         self.sharing(index, closest?.into_iter().collect(), varying?)
     }

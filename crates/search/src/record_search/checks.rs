@@ -83,8 +83,8 @@ impl<'a> Check<'a> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
         let (set, share) = match &demand.value {
-            Demanded::Values(wanted) => {
-                for ways in wanted.iter().take(MOST_THINGS) {
+            Demanded::Values(requested) => {
+                for ways in requested.iter().take(MOST_THINGS) {
                     let mut set = none.clone();
                     for value in ways {
                         index.add_tables_with(&demand.role, value, &mut set)?;
@@ -94,21 +94,21 @@ impl<'a> Check<'a> {
                 (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
             Demanded::Said => (none, 0.0),
-            Demanded::Period(wanted) if demand.role == Role::Published => {
+            Demanded::Period(requested) if demand.role == Role::Published => {
                 let mut met = none.clone();
                 for year in index.facets()?.values_of(&demand.role) {
-                    if year.parse().is_ok_and(|year| is_published(*wanted, year)) {
+                    if year.parse().is_ok_and(|year| is_published(*requested, year)) {
                         index.add_tables_with(&demand.role, year, &mut met)?;
                     }
                 }
                 things.push(met);
                 (none, 0.0)
             }
-            Demanded::Period(wanted) => {
-                let share = |first, last| years_met(*wanted, first, last, weights.reached_year);
+            Demanded::Period(requested) => {
+                let share = |first, last| years_met(*requested, first, last, weights.reached_year);
                 let (mut met, mut reached) = (none.clone(), none);
                 index.add_tables_in_years(&mut met, |first, last| share(first, last) == 1.0)?;
-                if matches!(wanted, RequestedYears::StartsIn(_) | RequestedYears::EndsIn(_)) {
+                if matches!(requested, RequestedYears::StartsIn(_) | RequestedYears::EndsIn(_)) {
                     index.add_tables_in_years(&mut reached, |first, last| {
                         (f32::MIN_POSITIVE..1.0).contains(&share(first, last))
                     })?;
@@ -194,20 +194,20 @@ impl<'a> Check<'a> {
 }
 
 /// Whether what was published in `year` was in the years wanted: a year is published in, it is not covered.
-fn is_published(wanted: RequestedYears, year: i32) -> bool {
-    let (from, to) = wanted.bounds();
+fn is_published(requested: RequestedYears, year: i32) -> bool {
+    let (from, to) = requested.bounds();
     from.is_none_or(|from| year >= from) && to.is_none_or(|to| year <= to)
 }
 
 /// Whether a record of `first..=last` covers the years wanted: 1, 0, or `reached` where it covers the year and does not begin or
 /// end in it.
-fn years_met(wanted: RequestedYears, first: i32, last: i32, reached: f32) -> f32 {
+fn years_met(requested: RequestedYears, first: i32, last: i32, reached: f32) -> f32 {
     let edge = |year: i32, own: i32| match year == own {
         true => 1.0,
         false if (first..=last).contains(&year) => reached,
         false => 0.0,
     };
-    match wanted {
+    match requested {
         RequestedYears::Cover { from, to } => f32::from(first <= from && last >= to),
         RequestedYears::Exactly { from, to } => f32::from((first, last) == (from, to)),
         RequestedYears::StartsIn(year) => edge(year, first),
@@ -221,14 +221,14 @@ mod tests {
 
     #[test]
     fn years_are_met_wholly_by_reach_or_not() {
-        let wants = |wanted| {
-            [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last, 0.5))
+        let wants = |requested| {
+            [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(requested, first, last, 0.5))
         };
         assert_eq!(wants(RequestedYears::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
         assert_eq!(wants(RequestedYears::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
         assert_eq!(wants(RequestedYears::StartsIn(2005)), [0.5, 1.0, 0.5]);
         assert_eq!(wants(RequestedYears::EndsIn(2010)), [1.0, 1.0, 0.0]);
-        let published = |wanted| [2019, 2020, 2021].map(|year| is_published(wanted, year));
+        let published = |requested| [2019, 2020, 2021].map(|year| is_published(requested, year));
         assert_eq!(published(RequestedYears::StartsIn(2020)), [false, true, true]);
         assert_eq!(published(RequestedYears::EndsIn(2020)), [true, true, false]);
         assert_eq!(published(RequestedYears::Cover { from: 2020, to: 2020 }), [false, true, false]);
