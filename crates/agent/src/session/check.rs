@@ -1,4 +1,4 @@
-//! Whether a document that parses can be a session: what a type does not say. A file of another hand must not lead a later
+//! Whether a document that parses can be a session: what a type does not say. A file that somebody else wrote must not lead a later
 //! step out of the folder of sessions, nor make a number point nowhere.
 
 use std::path::{Component, Path};
