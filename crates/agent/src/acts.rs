@@ -2,8 +2,11 @@
 
 use super::Agent;
 use super::Request;
+use super::column_facts::{asks_for_a_meaning, may_be_of_column};
 use super::reading::Reading;
-use super::record_questions::{Meant, asks_for_a_field, compares, fields_asked, is_question, wants_others};
+use super::record_questions::{
+    Meant, asks_for_a_field, asks_for_others, compares, fields_asked, is_question, wants_others,
+};
 use super::trace::Provenance;
 use super::turn::Turned;
 use crate::recommend::{RankedOperation, Recommendation, RecordFact, next_operations};
@@ -45,6 +48,18 @@ impl Agent<'_> {
             return Ok(Some(answer));
         }
         let is_asked = matches!(surely, Some(Act::Ask | Act::Compare));
+        // What a column or a code means is asked of the tables at hand.
+        let at_hand = match &reading.working {
+            _ if !is_asked && !asks_for_a_meaning(text) => Vec::new(),
+            Some(Input::Table(id)) => vec![id.clone()],
+            _ => session.tables_at_hand(),
+        };
+        if !at_hand.is_empty() && surely != Some(Act::Compare) && may_be_of_column(&fields_asked(text, false)) {
+            let facts = self.column_facts(session, text, &at_hand)?;
+            if !facts.is_empty() {
+                return self.answer_with_facts(session, reading, facts).map(Some);
+            }
+        }
         if !is_asked && reading.over.is_none() {
             // A question with an identifier, or little more than one, asks for what that record says, unless it is for others like it.
             let is_short = text.split_whitespace().count() <= SHORT + mentioned.len();
@@ -72,7 +87,7 @@ impl Agent<'_> {
                 let id = named(turn, &listed).into_iter().next().unwrap_or_else(|| listed[0].clone());
                 self.picked(session, reading, &id).map(Some)
             }
-            Act::Ask | Act::Compare if !listed.is_empty() || !mentioned.is_empty() => {
+            Act::Ask | Act::Compare if (!listed.is_empty() || !mentioned.is_empty()) && !asks_for_others(text) => {
                 let mut about = mentioned;
                 let is_named = !meant.places.is_empty() || about.is_empty() || turn.of(Role::Answer).next().is_some();
                 if is_named {
@@ -287,6 +302,10 @@ fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[S
         return about;
     }
     let before = session.spoken_of();
+    let at_hand = if before.is_empty() { session.tables_at_hand() } else { Vec::new() };
+    if !at_hand.is_empty() {
+        return at_hand;
+    }
     match (meant.several, before.len()) {
         (true, 2..) => before,
         (true, _) => listed.iter().take(MOST_ASKED_ABOUT).cloned().collect(),

@@ -7,6 +7,7 @@ pub mod agentic;
 mod alternatives;
 mod catalogue_demands;
 mod code_lists;
+mod column_facts;
 pub mod config;
 mod conversation_summary;
 mod described_table;

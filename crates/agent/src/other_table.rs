@@ -2,12 +2,13 @@
 
 use super::plan_reading::PlanReading;
 use super::reading::Reading;
+use super::record_questions::asks_for_others;
 use super::scored::{Scored, best_table};
 use super::{Agent, Request};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Act, Input, topic_words};
-use lakeward_core::text::lower_words;
+use lakeward_core::request::{Act, Input, OperationKind, topic_words};
+use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{FoundBeside, Role, Span};
 
@@ -15,6 +16,13 @@ use lakeward_reading::reader::{FoundBeside, Role, Span};
 const SURELY_OTHER: f64 = 0.7;
 /// Tables found that are read over.
 const READ: usize = 3;
+
+/// Whether a word only asks for something to be shown.
+fn is_asking(word: &str) -> bool {
+    const ASKING: [&str; 13] =
+        ["give", "show", "list", "get", "want", "see", "find", "just", "only", "please", "now", "me", "us"];
+    is_function_word(word) || ASKING.contains(&word)
+}
 
 impl Agent<'_> {
     /// Whether a turn is about another table of the lake than the one at hand, or than the one that the turn before found: one that its words alone find, and
@@ -30,6 +38,9 @@ impl Agent<'_> {
         let text = reading.request.text.as_str();
         let over_answer = if reading.over.is_some() { None } else { self.over_answer(session, text)? };
         let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
+        if asks_for_others(text) {
+            return Ok(!over.explained.is_whole());
+        }
         let continues = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
         // "Of those" are the rows at hand.
         let words: Vec<String> = lower_words(text).collect();
@@ -37,7 +48,13 @@ impl Agent<'_> {
         let combines = over.wants_tables() || reading.signals.operation.label.combines();
         // "Now just the top 2" needs no column.
         let of_any_rows = |span: &Span| matches!(span.role, Role::Limit | Role::Steps | Role::Answer);
-        let needs_none = !over.turn.spans.is_empty() && over.turn.spans.iter().all(of_any_rows);
+        // Nor does "the ten biggest" of what was computed.
+        let of_figures =
+            |span: &Span| of_any_rows(span) || span.role == Role::Order && over.base.kind() == OperationKind::Aggregate;
+        let is_read = |word: &str| over.turn.spans.iter().any(|span| lower_words(&span.words).any(|own| own == *word));
+        let needs_none = !over.turn.spans.is_empty()
+            && (over.turn.spans.iter().all(of_any_rows)
+                || over.turn.spans.iter().all(of_figures) && words.iter().all(|word| is_read(word) || is_asking(word)));
         if continues || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::Agent;
 use super::known_columns::{AtHand, described};
 use super::model_reading::Written;
-use super::requested_table::{Chosen, Next, replaced_source};
+use super::requested_table::{Chosen, Next, is_column_called, replaced_source};
 use super::scored::Scored;
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
@@ -19,8 +19,8 @@ use lakeward_core::text::stems;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, Explained, How, Meaning, NotApplied, READINGS, Reader, RequestedTable, Role, Span, TurnReading,
-    assemble, meanings, schema_of, with_table,
+    Act, Assembly, Control, Explained, How, Meaning, NotApplied, READINGS, Reader, RequestedTable, Role, Span,
+    TurnReading, assemble, meanings, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
@@ -111,6 +111,16 @@ impl PlanReading {
     /// Whether the turn only turns down what was asked for last.
     pub fn only_rejects(&self) -> bool {
         self.turn.acts == [Act::Reject] && !self.says_more()
+    }
+
+    /// Whether the turn takes back all that was asked for and not carried out, and says nothing else.
+    pub fn only_drops_pending(&self) -> bool {
+        self.turn.acts == [Act::Retract]
+            && self.base != self.current
+            && self.assembly.plan == self.current
+            && self.assembly.tables.is_empty()
+            && self.assembly.not_applied.is_empty()
+            && self.written.is_none()
     }
 
     /// Whether it changes the plan that it was read over, or takes steps of it back. What begins something new does so only where the columns explain
@@ -291,6 +301,11 @@ impl Agent<'_> {
         at_hand: Option<AtHand<'_>>,
         corrected: &Correction<'_>,
     ) -> Result<Read> {
+        if let Some(control) = Control::said(text) {
+            let (turn, assembly) = (control.reading(text), control.applied(text, plan));
+            let explained = Explained::default();
+            return Ok(Read { turn, assembly, explained, certainty: 1.0, others: Vec::new() });
+        }
         let previous = session.latest().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
         let context = self.connected(session)?;
@@ -521,7 +536,21 @@ impl Agent<'_> {
     fn requested_meaning(&self, session: &Session, plan: &Plan, requested: &RequestedTable) -> Result<Option<Join>> {
         let words: Vec<&str> =
             std::iter::once(requested.words.as_str()).chain(requested.columns.iter().map(String::as_str)).collect();
-        self.meaning_named(session, plan, &words.join(" "))
+        let Some(mut join) = self.meaning_named(session, plan, &words.join(" "))? else { return Ok(None) };
+        let Input::Table(list) = &join.with.source else { return Ok(Some(join)) };
+        // "The capacity of the stage" is another column of the list of stages than what its codes mean.
+        let owned = requested.of_owner();
+        let heads = owned.as_ref().map_or(&requested.columns, |owned| &owned.columns);
+        let dataset = self.index.dataset(self.index.find(list)?)?;
+        let is_key = |name: &str| join.on.iter().any(|key| key.right == name);
+        let others: Vec<&str> =
+            dataset.columns().iter().map(|column| &*column.name).filter(|name| !is_key(name)).collect();
+        let called = |head: &String| others.iter().find(|name| is_column_called(head, name));
+        let wanted: Vec<&str> = heads.iter().filter_map(called).copied().collect();
+        if !heads.is_empty() && wanted.len() == heads.len() {
+            join.columns = wanted.into_iter().map(|name| Kept { column: name.into(), name: None }).collect();
+        }
+        Ok(Some(join))
     }
 
     /// The plan with a further table, whose columns are shown beside those that the plan before kept.

@@ -8,7 +8,7 @@ use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
-use lakeward_reading::reader::{Act, Meaning, TurnReading};
+use lakeward_reading::reader::{Act, Meaning, NotApplied, TurnReading};
 
 /// A turn that is less likely read right is said to be uncertain.
 const LIKELY: f64 = 0.55;
@@ -90,7 +90,7 @@ impl Agent<'_> {
         requested: RequestedPlan,
         unsure: Vec<String>,
     ) -> Result<RankedOperation> {
-        let lost = requested.not_applied.iter().map(|lost| format!("`{}` is not applied: {}", lost.words, lost.reason));
+        let lost = requested.not_applied.iter().map(NotApplied::statement);
         let anew = turn.has(Act::New);
         let before = doubts(session).into_iter().filter(|_| !anew);
         let mut preconditions: Vec<_> = lost.chain(unsure).chain(before).map(unmet).collect();

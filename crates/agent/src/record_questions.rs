@@ -111,7 +111,17 @@ pub(super) fn fields_asked(question: &str, compared: bool) -> Vec<Field> {
         let named = fields_named(&lower_words(&question).collect::<Vec<_>>());
         return if named.is_empty() { OVERVIEW.to_vec() } else { named };
     }
-    let fields = asked(&question).fields(LIKELY);
+    let mut fields = asked(&question).fields(LIKELY);
+    // "Who made it, and may I use it?" is two questions.
+    for clause in
+        question.split(" and ").flat_map(|part| part.split([',', ';', '?'])).filter(|clause| *clause != question)
+    {
+        let asked = asked(clause);
+        if asked.of_any() >= ASKED {
+            let likeliest = asked.fields(LIKELY).into_iter().next();
+            fields.extend(likeliest.filter(|field| !fields.contains(field)).into_iter().collect::<Vec<_>>());
+        }
+    }
     if fields.is_empty() {
         return std::iter::once(Field::Description).chain(OVERVIEW).chain([Field::Related, Field::Link]).collect();
     }
@@ -121,6 +131,25 @@ pub(super) fn fields_asked(question: &str, compared: bool) -> Vec<Field> {
 /// Whether a turn speaks of other answers than those shown.
 pub(super) fn wants_others(text: &str) -> bool {
     lower_words(text).any(|word| OTHERS.contains(&word.as_str()))
+}
+
+/// Whether a turn asks in a closed form whether there is data: `is there anything on bitcoin?`, `do you have rents?`.
+pub(super) fn asks_for_others(text: &str) -> bool {
+    let words: Vec<String> = lower_words(text).take(3).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let of_anything = |word: &str| matches!(word, "anything" | "something" | "data" | "any" | "another" | "other");
+    match words[..] {
+        ["is" | "are" | "isn't" | "aren't", "there", what, ..] => of_anything(what),
+        ["do" | "does" | "have", "you" | "we" | "it", "have" | "got", ..] => {
+            !lower_words(text).any(|word| is_pointer(&word))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word points at what was shown.
+fn is_pointer(word: &str) -> bool {
+    SINGULAR.contains(&word) || PLURAL.contains(&word)
 }
 
 /// Which answers a turn speaks of.

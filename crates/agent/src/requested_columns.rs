@@ -123,9 +123,9 @@ impl Agent<'_> {
             let is_answered = |phrase: usize| chosen.iter().any(|named| named.phrase == phrase);
             let unanswered = (0..requested.columns.len()).filter(|phrase| !is_answered(*phrase));
             let left = unanswered.map(|phrase| requested.columns[phrase].clone()).collect();
-            let guessed = chosen.iter().filter(|named| named.score < PLAIN).map(|named| NotApplied {
-                words: requested.columns[named.phrase].clone(),
-                reason: format!("nothing is called so, and `{}` of `{table}` is taken for it", named.column),
+            let guessed = chosen.iter().filter(|named| named.score < PLAIN).map(|named| {
+                let phrase = requested.columns[named.phrase].as_str();
+                NotApplied::guess(phrase, &format!("`{}` of `{table}`", named.column))
             });
             let not_applied = guessed.collect();
             let columns = chosen.iter().map(|named| named.column.clone()).collect();

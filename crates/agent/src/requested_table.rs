@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Agent;
-use super::described_table::{described, overlap, spelt_out};
+use super::described_table::{self, described, overlap, spelt_out};
 use super::known_columns::AtHand;
 use super::requested_columns::Partner;
 use super::scored::Scored;
@@ -37,6 +37,10 @@ pub(super) const SAME_NAME: f64 = 0.85;
 pub(super) const NAMED_KEY: f64 = 0.5;
 /// Rows of a partner for one row at hand, above which further keys are looked for.
 pub(super) const SEVERAL: f64 = 1.05;
+/// A column is what is wanted "of" a table that the words name, from this likeness of names.
+const OF_OWNER: f64 = 0.7;
+/// Words name the table that a column is wanted of from this share of them on.
+const NAMED_OWNER: f64 = 0.5;
 /// Another column joins as well that has this share of the values.
 const AS_WELL: f64 = 0.95;
 /// Columns that can be one key together.
@@ -68,6 +72,12 @@ pub(super) fn replaced_source(plan: &Plan, source: Input, renames: Vec<(String, 
     }
     new.relation.steps.extend(steps);
     new
+}
+
+/// Whether a column is called like words, in full or shortened (`ctry`).
+pub(super) fn is_column_called(words: &str, column: &str) -> bool {
+    let (words, column) = (NameParts::of(words), NameParts::of(column));
+    words.likeness(&column).max(words.short_form(&column)) >= OF_OWNER
 }
 
 /// A table that was chosen.
@@ -123,7 +133,18 @@ impl Agent<'_> {
                     .iter()
                     .any(|phrase| partner.columns.iter().any(|column| name_likeness(phrase, column) >= SAME_NAME))
         };
+        // "The genre of the act" is a column of a table, where one that is called so has it.
+        let owned = requested.of_owner().and_then(|owned| {
+            let partners = partners.iter().map(|scored| &scored.candidate).filter(|candidate| {
+                let columns = candidate.dataset.columns();
+                let has = |head: &String| columns.iter().any(|column| is_column_called(head, &column.name));
+                let (id, title) = (candidate.dataset.id().as_str(), candidate.dataset.title());
+                owned.columns.iter().all(has) && overlap(&owned.words, id, &title) >= NAMED_OWNER
+            });
+            described_table::described((&owned, found), text, &by_keys, partners.collect(), judged)
+        });
         let found = match at_hand {
+            _ if owned.is_some() => owned,
             Some(AtHand { table, .. })
                 if requested.id.is_none() && requested.words.is_empty() && requested.how == How::Join =>
             {

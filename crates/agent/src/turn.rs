@@ -75,6 +75,10 @@ impl Agent<'_> {
         if reading.over.as_ref().is_some_and(PlanReading::only_rejects) && !session.pending().is_empty() {
             return self.move_back(session, reading, Act::Undo, 1);
         }
+        if reading.over.as_ref().is_some_and(PlanReading::only_drops_pending) {
+            let pending = session.pending().len();
+            return self.move_back(session, reading, Act::Undo, pending);
+        }
         if let Some(answer) = self.answer_shown(session, &reading)? {
             return Ok(answer);
         }
@@ -254,7 +258,7 @@ impl Agent<'_> {
         let narrowings = Narrowing::of(records, self.index.facets()?);
         let candidates = scored.iter().map(|scored| &scored.candidate);
         let was_asked = |question: &str| session.questions().any(|asked| asked == question);
-        let mut question = question::best(candidates, &signals.operation, &narrowings, was_asked);
+        let mut question = question::best(candidates, &signals.operation, &narrowings, (was_asked, working.is_some()));
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded(model, &reading.request.text, question);
             if reworded != question.text {

@@ -13,7 +13,7 @@ const SENTENCE: usize = 600;
 /// Characters of a line of SQL.
 const SQL_LINE: usize = 4000;
 /// Number of result rows shown: in a list, and if the result is too wide for a list.
-const SAMPLE: [usize; 2] = [5, 2];
+const SAMPLE: [usize; 2] = [10, 3];
 /// Most columns that are shown as a list.
 const LISTED_COLUMNS: usize = 12;
 

@@ -20,15 +20,20 @@ use lakeward_operate::{LakeContext, Limits, PlanPreview, plan_preview, plan_sql}
 const ROWS: usize = 100;
 
 impl Repl<'_> {
-    /// The numbered operation of the latest answer, or the first that can be run, with its number.
+    /// The numbered operation of the latest answer, or its first, with its number.
     fn operation(&self, number: Option<usize>) -> Result<(usize, Plan)> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is no operation yet; ask for something first".into()));
         };
         let Some(number) = number else {
-            let first = answer.worth_showing().enumerate();
-            let mut first = first.filter_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
-            return first.next().ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
+            return match answer.plan(1) {
+                Ok(plan) => Ok((1, plan.clone())),
+                // What was not looked at is not run in its place.
+                Err(error) => match answer.worth_showing().position(|ranked| ranked.runnable.is_some()) {
+                    Some(place) => Err(Error::Usage(format!("{error}; `/run {}` runs another one", place + 1))),
+                    None => Err(Error::Usage("no operation of the latest answer can be run yet".into())),
+                },
+            };
         };
         Ok((number, answer.plan(number)?.clone()))
     }

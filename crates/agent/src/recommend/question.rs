@@ -26,12 +26,13 @@ const LEAST_BITS: f64 = 0.3;
 
 /// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
 /// close together that the first would hardly count more than the last.
-/// Of records there is nothing to be done: the field that divides them best is asked about. What `was_asked` is not asked again.
+/// Of records there is nothing to be done: the field that divides them best is asked about. What `was_asked` is not asked again; where a table is at hand
+/// it is not asked which one is meant.
 pub fn best<'a>(
     candidates: impl IntoIterator<Item = &'a Candidate>,
     operation: &Ranked<OperationKind>,
     narrowings: &[Narrowing],
-    was_asked: impl Fn(&str) -> bool,
+    (was_asked, is_at_hand): (impl Fn(&str) -> bool, bool),
 ) -> Option<Question> {
     if !narrowings.is_empty() {
         let narrowing = narrowings.iter().find(|narrowing| !was_asked(&asking_for(narrowing)))?;
@@ -46,7 +47,8 @@ pub fn best<'a>(
     }
     let ranked = (1u32..).zip(candidates.into_iter().take(LOOKED_AT));
     let tables: Vec<(&Candidate, f64)> = ranked.map(|(rank, candidate)| (candidate, 1.0 / f64::from(rank))).collect();
-    let tables = tables.as_slice();
+    // Which table it is about is no question where one is at hand.
+    let tables = if is_at_hand { &[] } else { tables.as_slice() };
     let mut questions: Vec<Question> = vec![about_operation(operation)];
     let parts = divide("Which part of the lake is it about?", tables, |candidate| {
         let id = candidate.dataset.id().as_str();

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::Session;
-use lakeward_core::request::{Act, Demand, Demanded};
+use lakeward_core::request::{Act, Demand, Demanded, Input};
 use lakeward_core::role::Role;
 
 /// One search of the catalogue.
@@ -101,6 +101,18 @@ impl Session {
         let is_latest = |turn: usize| turn == latest.number || (turn + 1 == latest.number && latest.tables.is_empty());
         let taken = self.accepted.last().filter(|choice| is_latest(choice.turn));
         if ids.is_empty() { taken.map(|choice| choice.table.clone()).into_iter().collect() } else { ids }
+    }
+
+    /// Ids of the tables of the lake that are worked with: those of the plan that was asked for last, where the latest turn has one.
+    pub fn tables_at_hand(&self) -> Vec<String> {
+        let at_proposal = self.at_proposal();
+        let session = at_proposal.as_ref().unwrap_or(self);
+        let plan = session.pending().last().map(|plan| (*plan).clone()).or_else(|| session.plan());
+        let ids = plan.iter().flat_map(|plan| plan.inputs()).filter_map(|input| match input {
+            Input::Table(id) => Some(id.clone()),
+            Input::File(_) | Input::Step(_) => None,
+        });
+        ids.collect()
     }
 
     /// Ids of all answers shown since what is wanted changed.

@@ -76,7 +76,10 @@ fn columns(count: usize) -> String {
 impl fmt::Display for Grouping {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // For each month of a date, not for each the month.
-        let bare = |key: &Key| key.to_string().trim_start_matches("the ").to_string();
+        let bare = |key: &Key| match (&key.name, &key.of) {
+            (Some(name), Expression::Arithmetic { .. }) => name.clone(),
+            _ => key.to_string().trim_start_matches("the ").to_string(),
+        };
         let keys = listed(self.keys.iter().map(bare), "and");
         let measures = listed(&self.measures, "and");
         match (self.keys.is_empty(), self.measures.is_empty()) {

@@ -31,6 +31,8 @@ const ENGLISH: &str = "about all any can could do does each every find from get 
 const LONGEST_RUN: usize = 4;
 /// Shortest part of a German compound, in letters.
 const SHORTEST_PART: usize = 3;
+/// Shortest compound, in letters, that alone tells a text to be German: `append` is not "app" and "end".
+const TELLING_COMPOUND: usize = 8;
 /// Words that a note lists.
 const MOST_LISTED: usize = 12;
 /// Longest German compound that is taken apart, in letters: each of its endings is tried.
@@ -345,8 +347,11 @@ pub fn translated(text: &str) -> Option<Translated> {
     // A word of grammar in small letters is none of a name, as in `Los Angeles`.
     let tells = |word: &str| word.len() > 1 && !word.starts_with(char::is_uppercase) && !is_english(word);
     let is_foreign = |said: &str| words(said).iter().any(|word| !is_english_word(&said[word.clone()]));
-    let is_sure =
-        grammar.iter().any(|word| tells(word)) || (!says && found.words.iter().any(|(said, _)| is_foreign(said)));
+    let is_compound = |said: &str, english: &str| !said.contains(' ') && english.contains(' ');
+    let is_known = |(said, english): &(String, String)| {
+        is_foreign(said) && (!is_compound(said, english) || said.chars().count() >= TELLING_COMPOUND)
+    };
+    let is_sure = grammar.iter().any(|word| tells(word)) || (!says && found.words.iter().any(is_known));
     let differs = found.words.iter().any(|(said, english)| folded(said) != folded(english));
     (known > english && is_sure && differs).then_some(found)
 }

@@ -38,6 +38,24 @@ pub struct NotApplied {
     pub reason: String,
 }
 
+/// How the reason of a [guess](NotApplied::guess) begins.
+const CALLED_SO: &str = "nothing here is called so";
+
+impl NotApplied {
+    /// Words that name nothing, and what is taken for them: that is in the plan.
+    pub fn guess(words: impl Into<String>, taken: &str) -> Self {
+        Self { words: words.into(), reason: format!("{CALLED_SO}, and {taken} is taken for it") }
+    }
+
+    /// It in a clause.
+    pub fn statement(&self) -> String {
+        match self.reason.strip_prefix(CALLED_SO) {
+            Some(taken) => format!("nothing here is called `{}`{taken}", self.words),
+            None => format!("`{}` is not applied: {}", self.words, self.reason),
+        }
+    }
+}
+
 /// What a turn makes of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembly {
@@ -319,8 +337,7 @@ impl<'a> Assembler<'a> {
                 continue;
             };
             if is_doubt {
-                let reason = format!("nothing here is called so, and `{taken}` is taken for it");
-                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                self.not_applied.push(NotApplied::guess(&span.words, &format!("`{taken}`")));
             } else {
                 self.remarks.push(format!("`{}` is taken for {taken}", span.words));
             }

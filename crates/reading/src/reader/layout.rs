@@ -4,7 +4,7 @@
 //! into levels, each of which has every slot at most once and in the order in which it is computed; a step that would come too early for
 //! its level begins the next one. [`Layout::plan`] puts the same steps together again.
 
-use lakeward_core::plan::{Condition, Expression, Grouping, Order, Plan, Step, Top};
+use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Grouping, Order, Plan, Step, Top};
 use lakeward_core::request::Input;
 
 /// What is done to one table, slot by slot in the order of computation.
@@ -207,6 +207,18 @@ impl Layout {
                 Step::Filter(condition) => Some(condition),
                 _ => None,
             })
+    }
+
+    /// Whether a condition keeps the rows of one year of a column of dates.
+    pub fn is_of_one_year(&mut self, column: &str) -> bool {
+        let is_year = |part: &Condition| {
+            let Condition::Compare { left: Expression::Part { part, of }, comparison: Comparison::Equal, .. } = part
+            else {
+                return false;
+            };
+            *part == DatePart::Year && of.as_column().is_some_and(|of| of == column)
+        };
+        self.conditions().any(|condition| condition.parts().into_iter().any(is_year))
     }
 
     /// Takes the conditions out that speak of this column alone and that `goes` accepts; returns them.

@@ -8,6 +8,7 @@
 pub mod annotated;
 pub mod annotated_pairs;
 mod assemble;
+mod control;
 mod demands;
 mod explained;
 mod grounding;
@@ -24,6 +25,7 @@ mod unit;
 mod words;
 
 pub use assemble::{Assembly, NotApplied, RequestedTable, assemble, with_table};
+pub use control::Control;
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};

@@ -387,6 +387,14 @@ impl TurnReading {
                 span.columns.clone_from(&before.columns);
             }
         }
+        // What begins anew wants something, unless it says no.
+        let is_topic = |span: &&Span| span.role == Role::Topic;
+        let wants_nothing = self.has(Act::New)
+            && self.spans.iter().any(|span| is_topic(&span))
+            && self.spans.iter().filter(is_topic).all(|span| span.unwanted);
+        if wants_nothing && !says_no(&self.text) {
+            self.spans.iter_mut().filter(|span| span.role == Role::Topic).for_each(|span| span.unwanted = false);
+        }
         if let Some((bytes, decimals)) = decimals_said(&self.text) {
             self.spans.retain(|span| span.bytes.end <= bytes.start || bytes.end <= span.bytes.start);
             self.decimals = Some((self.text[bytes].to_string(), decimals));
@@ -434,6 +442,25 @@ impl TurnReading {
         let said = self.of(Role::Limit).find_map(number)?;
         (said >= 1.0).then(|| said.min(100.0) as usize)
     }
+}
+
+/// Whether a text has a word that turns others into what is not wanted.
+fn says_no(text: &str) -> bool {
+    const NO: [&str; 12] = [
+        "no",
+        "not",
+        "without",
+        "except",
+        "excluding",
+        "but",
+        "never",
+        "none",
+        "nothing",
+        "other",
+        "rather",
+        "instead",
+    ];
+    lower_words(text).any(|word| NO.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t"))
 }
 
 /// The decimals that a text asks for, with the words: `two decimal places`.

@@ -1,7 +1,7 @@
 //! Keys, measures and computed columns.
 
 use lakeward_core::plan::{
-    Arithmetic, Branch, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
+    Arithmetic, Branch, DatePart, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
 };
 
 use super::groups::count;
@@ -25,14 +25,14 @@ impl Assembler<'_> {
                 let name = self.name(*column);
                 let kind = self.schema.columns[*column].kind;
                 let of = Expression::Column(name);
-                let of = match span.part {
+                let key = match span.part {
+                    Some(part) if kind == ColumnKind::Date => self.step_of_time(part, *column, of),
                     // A whole number is its own year.
-                    Some(part) if kind == ColumnKind::Date || (kind.is_number() && part.word() == "decade") => {
-                        Expression::Part { part, of: Box::new(of) }
+                    Some(part @ DatePart::Decade) if kind.is_number() => {
+                        Key { of: Expression::Part { part, of: Box::new(of) }, name: None }
                     }
-                    _ => of,
+                    _ => Key { of, name: None },
                 };
-                let key = Key { of, name: None };
                 self.done[place] = true;
                 if !keys.contains(&key) {
                     keys.push(key);
@@ -40,6 +40,38 @@ impl Assembler<'_> {
             }
         }
         keys
+    }
+
+    /// Dates as the steps of time that a turn groups by: days and weeks are those of the calendar, and so are the months of several years, unless
+    /// the words speak of every year or month ("by month of the year", "by day of the month", "by weekday").
+    fn step_of_time(&self, part: DatePart, column: usize, of: Expression) -> Key {
+        let column = &self.schema.columns[column];
+        let says = |wanted: &[&str]| lower_words(&self.reading.text).any(|said| wanted.contains(&said.as_str()));
+        let of_date = |part: DatePart| Expression::Part { part, of: Box::new(of.clone()) };
+        let arithmetic = |operator, left: Expression, right: Expression| Expression::Arithmetic {
+            operator,
+            left: Box::new(left),
+            right: Box::new(right),
+        };
+        if part == DatePart::Weekday && says(&["week", "weekly", "weeks"]) && !says(&["day", "days", "weekday"]) {
+            // Its Monday.
+            let sunday = arithmetic(Arithmetic::Minus, of_date(DatePart::Date), of_date(DatePart::Weekday));
+            let monday = arithmetic(Arithmetic::Plus, sunday, Expression::Value(Value::Integer(1)));
+            return Key { of: monday, name: Some("week".into()) };
+        }
+        let spans_years = column.only_year.is_none() && !column.of_result;
+        let part = match part {
+            DatePart::Day if !says(&["month", "months"]) => DatePart::Date,
+            DatePart::Month
+                if spans_years
+                    && !says(&["year", "years", "season", "seasonal"])
+                    && !self.layout.clone().is_of_one_year(&column.name) =>
+            {
+                DatePart::YearMonth
+            }
+            part => part,
+        };
+        Key { of: of_date(part), name: None }
     }
 
     /// The columns that a span groups by: one where it spells its name, or says "kind of dish".

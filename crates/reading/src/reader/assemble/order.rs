@@ -1,6 +1,7 @@
 //! The order of rows and how many of them are kept.
 
 use lakeward_core::plan::{Direction, Expression, Measure, Order, Step, Top};
+use lakeward_core::text::lower_words;
 
 use super::Assembler;
 use crate::reader::layout::ordered_by;
@@ -16,7 +17,16 @@ impl Assembler<'_> {
             if self.done[place] {
                 continue;
             }
-            let direction = if span.descending { Direction::Descending } else { Direction::Ascending };
+            let said = direction_said(&span.words);
+            let descends = said.map_or(span.descending, |(descends, _)| descends);
+            let direction = if descends { Direction::Descending } else { Direction::Ascending };
+            // "Ascending instead" goes by the columns that the order goes by already.
+            let current = self.layout.last().order.clone();
+            if said.is_some_and(|(_, is_all)| is_all) && !current.is_empty() {
+                self.done[place] = true;
+                orders = current.into_iter().map(|order| Order { direction, ..order }).collect();
+                continue;
+            }
             let Some(name) = self.order_column(span) else {
                 self.refuse(place, "it does not say which column the order goes by");
                 continue;
@@ -118,6 +128,20 @@ impl Assembler<'_> {
             computed.clone().or_else(|| grouping.measures.first().map(Measure::column_name))
         })
     }
+}
+
+/// Whether words say that an order goes down, where one of them says nothing else; and whether they say no more than that.
+fn direction_said(words: &str) -> Option<(bool, bool)> {
+    const BESIDE: [&str; 6] = ["order", "sorted", "sort", "in", "instead", "first"];
+    let down = |word: &str| match word {
+        "descending" | "desc" | "decreasing" => Some(true),
+        "ascending" | "asc" | "increasing" => Some(false),
+        _ => None,
+    };
+    let words: Vec<String> = lower_words(words).collect();
+    let descends = words.iter().find_map(|word| down(word))?;
+    let is_all = words.iter().all(|word| down(word).is_some() || BESIDE.contains(&word.as_str()));
+    Some((descends, is_all))
 }
 
 /// How many rows a span says; one where it says "the best" without a number.

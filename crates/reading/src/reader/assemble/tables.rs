@@ -1,7 +1,7 @@
 //! Tables that a turn wants beside the one at hand, and where a plan takes them up.
 
 use lakeward_core::plan::{Plan, Step};
-use lakeward_core::text::runs;
+use lakeward_core::text::{is_function_word, lower_words, runs};
 
 use super::Assembler;
 use crate::reader::layout::Layout;
@@ -20,6 +20,29 @@ pub struct RequestedTable {
     pub columns: Vec<String>,
     /// Columns here that it must share.
     pub keys: Vec<String>,
+}
+
+impl RequestedTable {
+    /// The same with the table that its columns are wanted of, where the words name one: "genre and country of the act", "the agency's city".
+    pub fn of_owner(&self) -> Option<Self> {
+        const OF: [&str; 4] = [" of ", " from ", " in ", " for "];
+        let split = |phrase: &String| {
+            let of = OF.iter().find_map(|of| phrase.split_once(of)).map(|(head, owner)| (head, owner));
+            let own =
+                || ["'s ", "’s "].iter().find_map(|own| phrase.split_once(own)).map(|(owner, head)| (head, owner));
+            of.or_else(own).map(|(head, owner)| (head.trim().to_string(), owner.trim().to_string()))
+        };
+        let owner = self.columns.iter().rev().find_map(split).map(|(_, owner)| owner)?;
+        let owner = if self.words.is_empty() { owner } else { self.words.clone() };
+        let head = |phrase: &String| split(phrase).map_or_else(|| phrase.clone(), |(head, _)| head);
+        let columns: Vec<String> = self.columns.iter().map(head).collect();
+        let is_said = |words: &String| lower_words(words).any(|word| !is_function_word(&word));
+        (self.how == How::Join && columns.iter().all(is_said) && is_said(&owner)).then(|| Self {
+            words: owner,
+            columns,
+            ..self.clone()
+        })
+    }
 }
 
 /// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result. Columns that the

@@ -126,6 +126,7 @@ pub(super) fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> 
         ColumnKind::Boolean => {
             return Some(if comparison == Comparison::Different { no(column, of) } else { yes(column, of) });
         }
+        ColumnKind::Text if ordered && holds_times(column) => Value::Text(time_of_day(words)?),
         // Text is ordered only as the numbers that it holds.
         ColumnKind::Text if ordered => Value::Number(numeric(column, span)?),
         ColumnKind::Text => Value::Text(words.trim().to_string()),
@@ -219,6 +220,39 @@ fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Co
             Condition::Not(Box::new(compare(Comparison::AtLeast, first).and(compare(Comparison::Less, next))))
         }
     }
+}
+
+/// Whether all known values of a column of text are times of day that come in the order of their letters: `08:30`.
+fn holds_times(column: &SchemaColumn) -> bool {
+    let is_time = |value: &String| value.len() == 5 && time_of_day(value).as_ref() == Some(value);
+    !column.values.is_empty() && column.values.iter().all(is_time)
+}
+
+/// A time of day as `HH:MM`: `20:15`, `8 pm`, `half`-hours apart, `noon`.
+fn time_of_day(words: &str) -> Option<String> {
+    const NOON: u32 = 12;
+    let said: Vec<String> = lower_words(words).collect();
+    let says = |word: &str| said.iter().any(|known| known == word);
+    if says("noon") || says("midday") {
+        return Some("12:00".into());
+    }
+    if says("midnight") {
+        return Some("00:00".into());
+    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    let from = words.find(is_digit)?;
+    let (hour, rest) = words[from..].split_at(words[from..].find(|c| !is_digit(c)).unwrap_or(words.len() - from));
+    let minute =
+        rest.strip_prefix([':', '.', 'h']).map(|rest| &rest[..rest.find(|c| !is_digit(c)).unwrap_or(rest.len())]);
+    let minute: u32 = minute.filter(|minute| minute.len() == 2).map_or(Some(0), |minute| minute.parse().ok())?;
+    let hour: u32 = hour.parse().ok()?;
+    let ends = |end: &str| words.to_lowercase().trim_end_matches('.').replace('.', "").ends_with(end);
+    let hour = match hour {
+        1..NOON if ends("pm") => hour + NOON,
+        NOON if ends("am") => 0,
+        hour => hour,
+    };
+    (hour < 24 && minute < 60).then(|| format!("{hour:02}:{minute:02}"))
 }
 
 /// The number of a part of a date that words say, where that part can have it.
