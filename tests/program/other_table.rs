@@ -117,3 +117,50 @@ fn rows_behind_a_figure_are_shown() {
     let (rows, ..) = say(&lakeward, &mut session, "show me those", None);
     assert!(!written(&rows).contains("count") && written(&rows).contains("severe"), "{}", written(&rows));
 }
+
+#[test]
+fn closed_forms_speak_of_the_plan() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let mut steps = |text: &str, table: Option<&str>| {
+        let (first, _, against) = say(&lakeward, &mut session, text, table);
+        assert!(first.requested && against.is_empty(), "{text}: {first:?}");
+        let plan = first.runnable.expect("a plan");
+        plan.relation.steps.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    steps("sort the shifts by hours, longest first", Some("shifts"));
+    assert_eq!(steps("the other way round", None), ["orders the rows by hours"]);
+    let of_coaches = steps("only the coaches", None);
+    assert_eq!(of_coaches.len(), 2, "{of_coaches:?}");
+    assert_eq!(steps("only those of more than 5 hours", None).len(), 2);
+    assert_eq!(steps("drop that last filter", None), of_coaches);
+    assert_eq!(
+        steps("how many is that?", None).last().map(String::as_str),
+        Some("computes the number of rows of all rows")
+    );
+}
+
+#[test]
+fn what_is_asked_is_asked_of_the_table_at_hand() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.new_session();
+    let mut ask = |text: &str, table: Option<&str>| {
+        let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+        lakeward.ask(&mut session, &request).expect("an answer").0.into_inner()
+    };
+    ask("number of incidents in each sector", Some("incidents"));
+    // Other tables were listed beside it.
+    let answer = ask("what does the severity column mean?", None);
+    let [fact] = &answer.facts[..] else { panic!("{:?}", answer.facts) };
+    assert_eq!((fact.record.as_str(), fact.about.as_str()), ("incidents", "column `severity`"));
+    assert_eq!(
+        fact.value.as_deref(),
+        Some("the publisher does not say what it means; 2 different values: low, severe")
+    );
+    let answer = ask("who published this data, and under which licence?", None);
+    let about: Vec<&str> = answer.facts.iter().map(|fact| fact.about.as_str()).collect();
+    assert_eq!(about, ["publisher", "licence"]);
+    assert!(answer.facts.iter().all(|fact| fact.record == "incidents" && fact.value.is_none()), "{:?}", answer.facts);
+    // Nothing of that is a question about what the table says.
+    assert!(ask("is there anything on penguins?", None).facts.is_empty());
+}

@@ -57,3 +57,33 @@ fn numbers_that_match_by_accident_are_no_keys_where_columns_share_a_name() {
     let first = &found["answers"][0];
     assert_eq!((&first["query_column"], &first["column"]), (&json!("owner_id"), &json!("owner_id")));
 }
+
+#[test]
+fn a_column_of_the_table_that_words_name_is_added_and_not_its_name() {
+    let acts: String = (1..=40)
+        .map(|act| {
+            format!("A{act:03},The Band {act},{},{}\n", ["rock", "folk", "jazz"][act % 3], ["DE", "FR"][act % 2])
+        })
+        .collect();
+    let gigs: String =
+        (1..=90).map(|gig| format!("{gig},A{:03},{}\n", gig * 7 % 40 + 1, gig * 13 % 500 + 80)).collect();
+    let place = Folder::of(&[
+        ("acts.csv", &format!("act_code,act_name,genre,ctry\n{acts}")),
+        ("gigs.csv", &format!("gig_no,act_code,fee\n{gigs}")),
+    ]);
+    let (lake, index) = (place.path(), place.at(".lakeward"));
+    Run::of(lakeward(["index", "-q"]).arg(lake)).succeeded();
+    for (text, columns) in [
+        ("add the genre of the act", vec!["genre"]),
+        ("add the act's genre", vec!["genre"]),
+        ("add genre from the acts", vec!["genre"]),
+        ("add the genre and country of the act", vec!["genre", "ctry"]),
+        ("add the name of the act", vec!["act_name"]),
+    ] {
+        let join = join(lake, &index, "gigs", text);
+        let kept =
+            join["columns"].as_array().into_iter().flatten().map(|kept| kept["column"].as_str().unwrap_or_default());
+        assert_eq!(kept.collect::<Vec<_>>(), columns, "{text}: {join}");
+        assert_eq!(join["with"]["source"]["table"], "acts", "{text}");
+    }
+}

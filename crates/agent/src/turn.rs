@@ -145,6 +145,16 @@ impl Agent<'_> {
             notes.push(format!("step {} {did}", step.number));
         }
         notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
+        match session.working() {
+            Some(Input::Step(number)) => {
+                let step = session.step(number);
+                notes.extend(
+                    step.map(|step| format!("the working table is now step {number}: {}", counted(step.rows, "row"))),
+                );
+            }
+            Some(input) => notes.push(format!("the working table is now {input}")),
+            None => {}
+        }
         let current = session.plan();
         let operations = match (before, current) {
             (Some(before), Some(current)) if before != current => {

@@ -5,7 +5,7 @@ use super::{join_answer, nothing_found, out, search_answer, task_path, union_ans
 use crate::messages::{self, count, demand_line, fill, narrowing_line, respect, said, say, understood};
 use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence};
 use lakeward_core::listing::Listed;
-use lakeward_core::request::{Label, OperationKind, Signals};
+use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::shown;
 
 /// Characters of a reason.
@@ -23,7 +23,7 @@ pub fn screen(answer: &Recommendation) {
         if answer.nothing_found {
             nothing_found();
         }
-        let near = listed_count(&answer.tables);
+        let near = listed_count(answer);
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
             true => {
                 rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], true);
@@ -40,7 +40,10 @@ pub fn screen(answer: &Recommendation) {
         }
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;
-            out(&fill("{} more with less than half the best utility (`--json` lists them)", &[&more.to_string()]));
+            let of_less = "{} more with less than half the best utility (`--json` lists them)";
+            let more_text =
+                if changes_rows_at_hand(answer) { "{} more beside it (`--json` lists them)" } else { of_less };
+            out(&fill(more_text, &[&more.to_string()]));
         }
     }
     if !answer.narrowings.is_empty() {
@@ -83,12 +86,27 @@ fn comparison(facts: &[RecordFact]) -> bool {
 
 /// How many tables to list: those with at least half the best utility. Records are all listed: there are few, and
 /// each comes from its own search stage.
-fn listed_count(tables: &[RankedTable]) -> usize {
+/// Beside a change of the rows at hand only a few are: it is what was asked for.
+fn listed_count(answer: &Recommendation) -> usize {
+    const BESIDE: usize = 2;
+    let tables = &answer.tables;
     if tables.first().is_some_and(|first| first.record) {
         return tables.len();
     }
     let best = tables.first().map_or(0.0, |best| best.utility.total);
-    tables.iter().take_while(|table| table.utility.total >= best / 2.0).count()
+    let near = tables.iter().take_while(|table| table.utility.total >= best / 2.0).count();
+    if changes_rows_at_hand(answer) { near.min(BESIDE) } else { near }
+}
+
+/// Whether an answer first of all changes rows of none of the tables that it lists.
+fn changes_rows_at_hand(answer: &Recommendation) -> bool {
+    let Some(first) = answer.operations.first().filter(|first| first.requested && !first.kind.combines()) else {
+        return false;
+    };
+    let inputs = first.runnable.as_ref().map(|plan| plan.inputs()).unwrap_or_default();
+    let is_listed =
+        |input: &&Input| matches!(input, Input::Table(id) if answer.tables.iter().any(|table| table.table == *id));
+    !inputs.is_empty() && !inputs.iter().any(is_listed)
 }
 
 fn operation_line(number: usize, operation: &RankedOperation) -> String {

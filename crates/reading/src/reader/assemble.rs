@@ -306,6 +306,11 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied { words, reason });
                 continue;
             }
+            if self.is_of_numbers_of_rows(span, known) {
+                let reason = format!("`{}` tells rows apart, so that this figure of it says nothing", known.name);
+                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                continue;
+            }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
             // "The median instead" goes on with the column that stands.
             let counts =
@@ -349,6 +354,27 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied { words: unit.said, reason });
             }
         }
+    }
+
+    /// Whether a span asks for a total or mean of numbers that only tell rows apart, beside quantities, and does not spell their name: "average order
+    /// value" is not the mean of `order_no`.
+    fn is_of_numbers_of_rows(&self, span: &Span, column: &SchemaColumn) -> bool {
+        const YEARS: (f64, f64) = (1500.0, 2200.0);
+        let sums = matches!(
+            span.function,
+            Some(Function::Sum | Function::Mean | Function::Median | Function::Deviation | Function::Quantile)
+        );
+        let is_year = column.range.is_none_or(|(least, most)| least >= YEARS.0 && most <= YEARS.1);
+        let is_spelt = name_key(&span.words).contains(&name_key(&column.name));
+        let beside_quantities = self.schema.columns.iter().any(|other| other.quantity);
+        let is_number = column.kind == ColumnKind::Integer && !column.of_result && !yes_no::says_yes_or_no(column);
+        span.role == Role::Measure
+            && sums
+            && is_number
+            && !column.quantity
+            && !is_year
+            && !is_spelt
+            && beside_quantities
     }
 
     /// Whether a column is the only one that can be told in the unit that words say.

@@ -82,7 +82,9 @@ impl Unit {
         let is_number = |word: &str| super::number::number(word).is_some() || matches!(word, "a" | "an" | "half");
         (1..=(last + 1).min(words.len() - 1)).find_map(|at| {
             let (before, word) = (&text[words[at - 1].bytes.clone()], &text[words[at].bytes.clone()]);
-            if !is_number(&before.to_lowercase()) {
+            // "The 1990s" are no seconds.
+            let is_decade = word == "s" && words[at].bytes.start == words[at - 1].bytes.end && before.len() == 4;
+            if is_decade || !is_number(&before.to_lowercase()) {
                 return None;
             }
             let squared = words.get(at + 1).filter(|next| next.bytes.start == words[at].bytes.end);

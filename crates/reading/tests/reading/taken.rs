@@ -48,6 +48,65 @@ fn how_long_something_took_is_the_time_between_its_dates() {
 }
 
 #[test]
+fn steps_of_time_are_those_of_the_calendar_unless_every_year_is_meant() {
+    for (marked, each) in [
+        ("jobs [per day|group col=came_in part=day]", "day of came_in"),
+        ("jobs by [day of the month|group col=came_in part=day]", "day of the month of came_in"),
+        ("jobs [per week|group col=came_in part=weekday]", "week"),
+        ("jobs by [weekday|group col=came_in part=weekday]", "weekday of came_in"),
+        ("jobs [per month|group col=came_in part=month]", "month and year of came_in"),
+        ("jobs by [month of the year|group col=came_in part=month]", "month of came_in"),
+        ("jobs [per month|group col=came_in part=month] of [2023|value col=came_in part=year]", "month of came_in"),
+    ] {
+        let (steps, ..) = taken_of_repairs(&format!("[how many|measure fn=count] {marked}"));
+        assert!(steps.ends_with(&format!("computes the number of rows for each {each}")), "{marked}: {steps}");
+    }
+}
+
+#[test]
+fn times_of_day_are_compared_as_such() {
+    let sheet = r#"{"c": "z", "sheet": "shows", "columns": ["show:text", "start:text=20:15|09:00|23:30"]}"#;
+    let condition = |marked: &str| {
+        let text = format!("{sheet}\n{{\"c\": \"z\", \"t\": 0, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
+        let conversations = conversations(&text).expect("annotations");
+        let labelled = conversations[0].labelled(None);
+        let assembly = assemble(&labelled[0].meant, &labelled[0].schema, &Plan::of(Input::Table("shows".into())));
+        assembly.plan.relation.steps.iter().map(ToString::to_string).collect::<String>()
+    };
+    for (words, time) in
+        [("20:00", "20:00"), ("8 pm", "20:00"), ("8.30 pm", "20:30"), ("noon", "12:00"), ("9", "09:00")]
+    {
+        let marked = format!("after [{words}|value col=start op=>]");
+        assert_eq!(condition(&marked), format!("keeps the rows whose start is above {time}"), "{words}");
+    }
+    assert_eq!(condition("after [25:00|value col=start op=>]"), "");
+}
+
+#[test]
+fn an_order_without_a_column_says_how_the_one_beside_it_goes() {
+    let (steps, _, lost) = taken("by [fee|order col=fee dir=asc], [dearest first|order dir=desc]");
+    assert_eq!((steps.as_str(), lost.as_str()), ("orders the rows by fee, largest first", ""));
+    let (steps, _, lost) = taken("[dearest first|order dir=desc]");
+    assert_eq!((steps.as_str(), lost.is_empty()), ("", false));
+}
+
+#[test]
+fn a_mean_of_numbers_that_tell_rows_apart_is_in_doubt() {
+    let text = format!(
+        "{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"[average berth value|measure fn=mean col=berth_from]\"}}\n"
+    );
+    let conversations = conversations(&text).expect("annotations");
+    let labelled = conversations[0].labelled(None);
+    let mut schema = labelled[0].schema.clone();
+    for column in &mut schema.columns {
+        column.quantity = column.name == "fee";
+        column.range = Some((1.0, 90_000.0));
+    }
+    let (_, _, lost) = with_ranges(&labelled[0].meant, &schema);
+    assert_eq!(lost, "average berth value: `berth_from` tells rows apart, so that this figure of it says nothing");
+}
+
+#[test]
 fn several_months_and_missing_dates_are_conditions_of_dates() {
     for (marked, step) in [
         ("what [came in|test col=went_out op=no]", "keeps the rows whose went_out is missing"),

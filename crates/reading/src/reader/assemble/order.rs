@@ -13,6 +13,8 @@ impl Assembler<'_> {
     pub(super) fn order(&mut self) {
         let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_said(span)));
         let mut orders: Vec<Order> = Vec::new();
+        // "By hours, longest first": the second says nothing but the direction.
+        let mut directions: Vec<(usize, Direction)> = Vec::new();
         for (place, span) in self.spans(Role::Order) {
             if self.done[place] {
                 continue;
@@ -28,12 +30,21 @@ impl Assembler<'_> {
                 continue;
             }
             let Some(name) = self.order_column(span) else {
-                self.refuse(place, "it does not say which column the order goes by");
+                directions.push((place, direction));
                 continue;
             };
             self.done[place] = true;
             if !orders.iter().any(|order| ordered_by(order) == Some(&name)) {
                 orders.push(Order { by: Expression::Column(name), direction });
+            }
+        }
+        for (place, direction) in directions {
+            match orders.last_mut() {
+                Some(order) => {
+                    self.done[place] = true;
+                    order.direction = direction;
+                }
+                None => self.refuse(place, "it does not say which column the order goes by"),
             }
         }
         let rows = match limit {

@@ -110,3 +110,23 @@ impl Assembler<'_> {
         requested
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_wanted_of_the_table_that_words_name() {
+        let owned = |columns: &[&str]| {
+            let columns = columns.iter().map(|column| column.to_string()).collect();
+            let (words, id, keys) = (String::new(), None, Vec::new());
+            let owned = RequestedTable { how: How::Join, words, id, columns, keys }.of_owner()?;
+            Some(format!("{} | {}", owned.columns.join(", "), owned.words))
+        };
+        assert_eq!(owned(&["genre", "country of the act"]).as_deref(), Some("genre, country | the act"));
+        assert_eq!(owned(&["the agency's city"]).as_deref(), Some("city | the agency"));
+        assert_eq!(owned(&["members from acts"]).as_deref(), Some("members | acts"));
+        assert_eq!(owned(&["population"]), None);
+        assert_eq!(owned(&["name of the"]), None);
+    }
+}
