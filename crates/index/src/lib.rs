@@ -31,6 +31,7 @@ pub mod structure;
 pub mod structures;
 mod table_draft;
 pub mod table_set;
+pub mod tallies;
 pub mod table_vectors;
 pub mod token_vectors;
 pub mod tokens;

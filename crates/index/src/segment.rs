@@ -39,6 +39,7 @@ use lakeward_core::error::{Error, Result};
 
 mod block_set;
 mod blocks;
+mod memory;
 mod packed;
 mod writer;
 

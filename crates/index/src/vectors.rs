@@ -7,7 +7,10 @@
 //!
 //! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
 
+use std::cell::Cell;
+
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 use super::segment::{SegmentFile, SegmentWriter, Tag};
 use binary::BinaryRows;
@@ -24,6 +27,11 @@ mod rotation;
 mod rows;
 mod top;
 
+thread_local! {
+    /// The bounds of the last query: to get memory for those of a million rows takes as long as to find them.
+    static BOUNDS: Cell<Vec<[f32; BLOCK_ROWS]>> = const { Cell::new(Vec::new()) };
+}
+
 /// First three letters of the section tags of one vector set, so that a segment may contain several.
 pub type TagPrefix = [u8; 3];
 
@@ -37,7 +45,7 @@ const BINARY_FROM_ROWS: usize = 20_000;
 const ROW_ALIGNMENT: usize = 32;
 /// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
-/// Rows of which the bounds are kept at a time: they stay in the second cache.
+/// Rows of which one core looks at the bits at a time.
 const SIFTED_ROWS: usize = 64 << 10;
 /// The bound of a row that was compared.
 const DONE: f32 = f32::NEG_INFINITY;
@@ -289,7 +297,7 @@ impl VectorSet {
     }
 
     /// Compares the rows of which the bits do not say that they are not among the best: first those that promise most, as the better the
-    /// `k`-th best is, the fewer rows reach it. On one core, and the same on any machine.
+    /// `k`-th best is, the fewer rows reach it. The same on any number of cores, which look at the bits together.
     fn sift(
         &self,
         binary: &BinaryRows,
@@ -298,7 +306,39 @@ impl VectorSet {
         filter: Option<Filter<'_>>,
     ) -> Result<Vec<(u32, f32)>> {
         let asked = binary.query(query.parts[..self.dims].iter().map(|part| f32::from(*part) * query.scale))?;
+        let mut kept = BOUNDS.take();
+        let blocks = self.len.div_ceil(BLOCK_ROWS);
+        if kept.len() < blocks {
+            kept.resize(blocks, [0.0; BLOCK_ROWS]);
+        }
+        let bounds = &mut kept[..blocks];
+        let bounded = if self.len <= SIFTED_ROWS {
+            binary.bounds(&asked, 0, bounds)
+        } else {
+            let parts = bounds.par_chunks_mut(SIFTED_ROWS / BLOCK_ROWS).enumerate();
+            parts.map(|(part, bounds)| binary.bounds(&asked, part * SIFTED_ROWS, bounds)).collect()
+        };
+        let sifted = bounded.and_then(|()| self.sift_by(&mut bounds.as_flattened_mut()[..self.len], query, k, filter));
+        BOUNDS.set(kept);
+        sifted
+    }
+
+    /// As [`sift`](Self::sift), by what the rows' cosines hardly exceed.
+    fn sift_by(
+        &self,
+        bounds: &mut [f32],
+        query: &Query,
+        k: usize,
+        filter: Option<Filter<'_>>,
+    ) -> Result<Vec<(u32, f32)>> {
         let passes = |id: u32| filter.is_none_or(|passes| passes(id));
+        let mut promising = Top::new(k);
+        for_each_reaching(bounds, f32::NEG_INFINITY, |id, bound| {
+            if promising.wants(id, bound) && passes(id) {
+                promising.push(id, bound);
+            }
+            Ok(promising.reached())
+        })?;
         let mut top = Top::new(k);
         let compare = |top: &mut Top, id: u32| -> Result<f32> {
             let row = self.row(id)?;
@@ -308,28 +348,13 @@ impl VectorSet {
             }
             Ok(top.reached())
         };
-        let mut bounds = vec![[0f32; BLOCK_ROWS]; self.len.min(SIFTED_ROWS).div_ceil(BLOCK_ROWS)];
-        for start in (0..self.len).step_by(SIFTED_ROWS) {
-            let rows = SIFTED_ROWS.min(self.len - start);
-            bounds.truncate(rows.div_ceil(BLOCK_ROWS));
-            binary.bounds(&asked, start, &mut bounds)?;
-            let bounds = &mut bounds.as_flattened_mut()[..rows];
-            let mut promising = Top::new(k);
-            for_each_reaching(bounds, top.reached(), |place, bound| {
-                if promising.wants(place, bound) && passes(start as u32 + place) {
-                    promising.push(place, bound);
-                }
-                Ok(promising.reached().max(top.reached()))
-            })?;
-            for (place, _) in promising.into_sorted() {
-                bounds[place as usize] = DONE;
-                compare(&mut top, start as u32 + place)?;
-            }
-            for_each_reaching(bounds, top.reached(), |place, bound| {
-                let id = start as u32 + place;
-                if bound == DONE || !passes(id) { Ok(top.reached()) } else { compare(&mut top, id) }
-            })?;
+        for (id, _) in promising.into_sorted() {
+            bounds[id as usize] = DONE;
+            compare(&mut top, id)?;
         }
+        for_each_reaching(bounds, top.reached(), |id, bound| {
+            if bound == DONE || !passes(id) { Ok(top.reached()) } else { compare(&mut top, id) }
+        })?;
         Ok(top.into_sorted())
     }
 
