@@ -47,8 +47,9 @@ const ROW_ALIGNMENT: usize = 32;
 const MOST_DIMS: usize = 8192;
 /// Blocks of rows of which one core looks at the bits at a time.
 const PART_BLOCKS: usize = (64 << 10) / BLOCK_ROWS;
-/// Rows that one core compares at a time, at least.
-const LEAST_COMPARED: usize = 256;
+/// Rows that are asked for and compared at a time, and so many times that at least by one core.
+const COMPARED_ROWS: usize = 32;
+const LEAST_CHUNKS: usize = 8;
 
 /// Whether to store bits beside the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -353,10 +354,12 @@ impl VectorSet {
         filter: Option<Filter<'_>>,
     ) -> Result<Vec<(u32, f32)>> {
         let passes = |id: u32| (id as usize) < self.len && filter.is_none_or(|passes| passes(id));
-        let score = |(id, _): &(u32, f32)| -> Result<Option<f32>> {
-            let row = self.row(*id)?;
-            let score = row.product(query) as f32 * row.scale * query.scale;
-            Ok(Some(score).filter(|_| row.scale > 0.0))
+        // None of a zero vector.
+        let scores = |some: &[(u32, f32)]| -> Result<Vec<Option<f32>>> {
+            let rows: Vec<Row<'_>> = some.iter().map(|(id, _)| self.row(*id)).collect::<Result<_>>()?;
+            rows.iter().for_each(Row::ask_for);
+            let score = |row: &Row<'_>| row.product(query) as f32 * row.scale * query.scale;
+            Ok(rows.iter().map(|row| (row.scale > 0.0).then(|| score(row))).collect())
         };
         let mut promising = Top::new(k);
         for_each_reaching(bounds.clone(), f32::NEG_INFINITY, |id, bound| {
@@ -367,8 +370,8 @@ impl VectorSet {
         });
         let mut promising: Vec<(u32, f32)> = promising.into_sorted();
         let mut top = Top::new(k);
-        for promised in &promising {
-            score(promised)?.into_iter().for_each(|score| top.push(promised.0, score));
+        for ((id, _), score) in promising.iter().zip(scores(&promising)?) {
+            score.into_iter().for_each(|score| top.push(*id, score));
         }
         promising.sort_unstable_by_key(|(id, _)| *id);
         let reached = top.reached();
@@ -380,9 +383,9 @@ impl VectorSet {
             reached
         });
         // What a row scores depends on no other one, but which are still to be kept does.
-        let scores: Vec<Option<f32>> =
-            others.par_iter().with_min_len(LEAST_COMPARED).map(score).collect::<Result<_>>()?;
-        for ((id, bound), score) in others.into_iter().zip(scores) {
+        let scores: Vec<Vec<Option<f32>>> =
+            others.par_chunks(COMPARED_ROWS).with_min_len(LEAST_CHUNKS).map(scores).collect::<Result<_>>()?;
+        for ((id, bound), score) in others.into_iter().zip(scores.into_iter().flatten()) {
             if bound < top.reached() {
                 continue;
             }

@@ -26,6 +26,8 @@ use lakeward_core::error::Result;
 const MOST_DIMS: usize = 4096;
 /// Levels of a dimension of the query.
 const LEVELS: u8 = 16;
+/// Blocks that are asked for before they are read.
+const BLOCKS_AHEAD: usize = 3;
 /// How many standard deviations of its error an estimate is raised.
 const DEVIATIONS: f32 = 3.0;
 
@@ -186,6 +188,10 @@ impl BinaryRows {
         let mut sums = [0u16; BLOCK_ROWS];
         for (block, of_block) in bounds.chunks_exact_mut(queries.len()).enumerate() {
             let Terms { factors, offsets } = &terms[block];
+            // Pages of a file follow each other in memory, but the processor does not look beyond one.
+            dot::ask_for(bits.get((block + BLOCKS_AHEAD) * self.block_bytes..).map_or(&[], |ahead| {
+                bytemuck::cast_slice(&ahead[..ahead.len().min(self.block_bytes)])
+            }));
             let bits = &bits[block * self.block_bytes..][..self.block_bytes];
             for (query, bounds) in queries.iter().zip(of_block) {
                 dot::table_sums(bits, &query.tables, &mut sums);
