@@ -150,7 +150,9 @@ fn answer(lake: WebLake, folder: &Path) {
             assert!(answers.len() <= ANSWERS);
             keep(serde_json::to_string(&answers).unwrap());
         }
-        tell_times(&format!("unions, {pass}"), &times, |slowest| format!("{} rows", queries[slowest].0.entry.profile.rows));
+        tell_times(&format!("unions, {pass}"), &times, |slowest| {
+            format!("{} rows", queries[slowest].0.entry.profile.rows)
+        });
     }
     if let Some(file) = std::env::var_os("MILLION_ANSWERS") {
         fs::write(file, answers).unwrap();

@@ -42,6 +42,8 @@ impl Memory {
         }
         fallocate(&file, FallocateFlags::empty(), 0, i64::try_from(bytes).ok()?).ok()?;
         let map = memmap2::MmapOptions::new().len(bytes).map_raw_read_only(&file).ok()?;
+        // What is read again after the system took it back lies here and there.
+        map.advise(memmap2::Advice::Random).ok()?;
         Some(Self { map, file: Some(file) })
     }
 

@@ -176,12 +176,7 @@ impl BinaryRows {
 
     /// Finds for the rows from block `first` on what their cosines with the queries hardly exceed, for each block of rows those with each
     /// query; behind the last row, anything.
-    pub(super) fn bounds(
-        &self,
-        queries: &[BinaryQuery],
-        first: usize,
-        bounds: &mut [[f32; BLOCK_ROWS]],
-    ) -> Result<()> {
+    pub(super) fn bounds(&self, queries: &[BinaryQuery], first: usize, bounds: &mut [[f32; BLOCK_ROWS]]) -> Result<()> {
         let blocks = first..first + bounds.len() / queries.len();
         let bits = self.bits.bytes(blocks.start * self.block_bytes..blocks.end * self.block_bytes)?;
         let terms = self.terms.slice::<Terms>(blocks)?;
@@ -189,9 +184,10 @@ impl BinaryRows {
         for (block, of_block) in bounds.chunks_exact_mut(queries.len()).enumerate() {
             let Terms { factors, offsets } = &terms[block];
             // Pages of a file follow each other in memory, but the processor does not look beyond one.
-            dot::ask_for(bits.get((block + BLOCKS_AHEAD) * self.block_bytes..).map_or(&[], |ahead| {
-                bytemuck::cast_slice(&ahead[..ahead.len().min(self.block_bytes)])
-            }));
+            dot::ask_for(
+                bits.get((block + BLOCKS_AHEAD) * self.block_bytes..)
+                    .map_or(&[], |ahead| bytemuck::cast_slice(&ahead[..ahead.len().min(self.block_bytes)])),
+            );
             let bits = &bits[block * self.block_bytes..][..self.block_bytes];
             for (query, bounds) in queries.iter().zip(of_block) {
                 dot::table_sums(bits, &query.tables, &mut sums);
