@@ -1,9 +1,10 @@
 //! Joins among a million columns. `[MILLION_COLUMNS=1000000] [MILLION_DIR=DIR] cargo bench --bench million_columns`
 //!
 //! Writes a made-up lake of web tables (`support/web_lake.rs`) and indexes it in one process, then opens the index in a fresh
-//! one that answers top-10 joins for some hundred of the lake's columns. Prints sizes and times, memory while answering and
-//! recall against brute force. A million columns need 4 GB of disk and about ten minutes; with MILLION_DIR the lake and the
-//! index stay there and are used again. Memory is read from /proc, so on Linux only.
+//! one that answers top-10 joins for some hundred of the lake's columns, and top-10 unions for their tables. Prints sizes and
+//! times, memory while answering and recall against brute force. A million columns need 4 GB of disk and about ten minutes; with
+//! MILLION_DIR the lake and the index stay there and are used again. Memory is read from /proc, so on Linux only.
+//! MILLION_ANSWERS=FILE writes the answers there, to be compared with those of another version.
 //!
 //! Recall of candidates: of all pairs of a query and a column that holds at least half of its values, those that
 //! `join::column_overlaps` reports. Recall of the ten closest: of the ten greatest containments of at least half, how many
@@ -22,7 +23,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::{JoinOptions, QueryTable, join};
+use lakeward_search::{JoinOptions, QueryTable, UnionOptions, join, union};
 use rayon::prelude::*;
 use web_lake::{ColumnId, PLACES, Truth, WebLake};
 
@@ -123,6 +124,8 @@ fn answer(lake: WebLake, folder: &Path) {
         })
         .collect();
     println!("queries read: {}", memory(&MEMORY));
+    let mut answers = String::new();
+    let mut keep = |answered: String| answers.extend([&answered, "\n"]);
     for pass in ["first", "again"] {
         let mut times = Vec::new();
         for (query, place) in &queries {
@@ -131,22 +134,46 @@ fn answer(lake: WebLake, folder: &Path) {
             let answers = join::search(&index, query, &options).unwrap();
             times.push(began.elapsed().as_secs_f64() * 1e3);
             assert!(answers.len() <= ANSWERS);
+            keep(serde_json::to_string(&answers).unwrap());
         }
-        let slowest = (0..times.len()).max_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
-        let (query, place) = &queries[slowest];
-        println!(
-            "top-{ANSWERS} joins, {pass}: {} queries, p50 {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, longest {:.2} ms ({} values); {}",
-            times.len(),
-            percentile(&times, 50),
-            percentile(&times, 95),
-            percentile(&times, 99),
-            percentile(&times, 100),
-            query.columns[*place].values.hashes.len(),
-            memory(&MEMORY)
-        );
+        tell_times(&format!("joins, {pass}"), &times, |slowest| {
+            let (query, place) = &queries[slowest];
+            format!("{} values", query.columns[*place].values.hashes.len())
+        });
+    }
+    for pass in ["first", "again"] {
+        let mut times = Vec::new();
+        for (query, _) in &queries {
+            let began = Instant::now();
+            let answers = union::search(&index, &folder.join("lake"), query, &UnionOptions::new(ANSWERS)).unwrap();
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            assert!(answers.len() <= ANSWERS);
+            keep(serde_json::to_string(&answers).unwrap());
+        }
+        tell_times(&format!("unions, {pass}"), &times, |slowest| {
+            format!("{} rows", queries[slowest].0.entry.profile.rows)
+        });
+    }
+    if let Some(file) = std::env::var_os("MILLION_ANSWERS") {
+        fs::write(file, answers).unwrap();
     }
     println!("  of it: {}", memory_by_file());
     recall(&index, &queries, &lake.truth(&ids, CONTAINMENT));
+}
+
+/// Prints the times of top-10 questions of one kind, with what is to be said of the slowest one.
+fn tell_times(kind: &str, times: &[f64], of_slowest: impl Fn(usize) -> String) {
+    let slowest = (0..times.len()).max_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
+    println!(
+        "top-{ANSWERS} {kind}: {} queries, p50 {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, longest {:.2} ms ({}); {}",
+        times.len(),
+        percentile(times, 50),
+        percentile(times, 95),
+        percentile(times, 99),
+        percentile(times, 100),
+        of_slowest(slowest),
+        memory(&MEMORY)
+    );
 }
 
 fn recall(index: &LakeIndex, queries: &[(QueryTable, usize)], truth: &[Truth]) {

@@ -414,6 +414,7 @@ impl Structure for Columns {
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
         let file = Self::FORMAT.open(&files.folder)?;
+        file.read_here_and_there();
         Ok(Self {
             records: file.section(*b"RECS")?,
             names: file.section(*b"NAME")?,

@@ -53,6 +53,7 @@ impl Structure for Join {
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
         let file = Self::FORMAT.open(&files.folder)?;
         file.read_together(VALUE_TAGS.directory, VALUE_TAGS.lists);
+        file.read_here_and_there();
         Ok(Self {
             values: Postings::open(&file, VALUE_TAGS)?,
             headers: Postings::open(&file, HEADER_TAGS)?,

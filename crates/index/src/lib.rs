@@ -32,6 +32,7 @@ pub mod structures;
 mod table_draft;
 pub mod table_set;
 pub mod table_vectors;
+pub mod tallies;
 pub mod token_vectors;
 pub mod tokens;
 mod unread_texts;

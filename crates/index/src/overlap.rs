@@ -9,10 +9,9 @@
 
 mod sorted;
 
-use std::cell::RefCell;
-
 use super::columns::{ColumnRecord, Columns};
 use super::postings::{PostingList, Postings};
+use super::tallies::Tallies;
 use lakeward_core::error::Result;
 use lakeward_sketch::ColumnSketch;
 
@@ -337,62 +336,34 @@ impl Reading {
     }
 }
 
-/// Tallies of all columns of a segment, all 0 between two uses, and a bit for each column found. Reused, because allocating an array of a
-/// million columns takes longer than counting for most queries.
-#[derive(Default)]
-struct Scratch {
-    tallies: Vec<u64>,
-    met: Vec<u64>,
-}
-
-thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
-}
-
 /// The tallies from `lists`: (column, count and weight as one number), ascending by column.
 fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
-    SCRATCH.with_borrow_mut(|Scratch { tallies, met }| {
-        if tallies.len() < columns {
-            tallies.resize(columns, 0);
-            met.resize(columns.div_ceil(64), 0);
-        }
-        let read = lists.iter().try_for_each(|(list, place)| {
+    Tallies::of(columns, |tallies| {
+        lists.iter().try_for_each(|(list, place)| {
             let one = units[*place as usize] << COUNT_BITS | 1;
-            postings.for_each(*list, |column| {
-                if let Some(tally) = tallies[..columns].get_mut(column as usize) {
-                    *tally += one;
-                    met[column as usize / 64] |= 1 << (column % 64);
-                }
-            })
-        });
-        // Cleared even if reading failed.
-        let mut found = Vec::new();
-        for (word, bits) in met.iter_mut().enumerate() {
-            let mut left = std::mem::take(bits);
-            while left != 0 {
-                let column = word * 64 + left.trailing_zeros() as usize;
-                found.push((column as u32, std::mem::take(&mut tallies[column])));
-                left &= left - 1;
-            }
-        }
-        read.map(|()| found)
+            tallies.add(postings, *list, |tally| *tally += one)
+        })
     })
 }
 
-/// Adds the postings of `lists` to `tallies`, for columns that have a tally; both are ascending by column.
+/// Adds the postings of `lists` to `tallies`, for columns that have a tally; ascending by column.
 fn add_lists(
-    tallies: &mut [(u32, u64)],
+    tallies: &mut Vec<(u32, u64)>,
     postings: &Postings,
     columns: usize,
     lists: &[(PostingList, u32)],
     units: &[u64],
 ) -> Result<()> {
-    let more = tally(postings, columns, lists, units)?;
-    let mut more = more.into_iter().peekable();
-    for (column, tally) in tallies {
-        while more.next_if(|(other, _)| other < column).is_some() {}
-        *tally += more.next_if(|(other, _)| other == column).map_or(0, |(_, added)| added);
+    if lists.is_empty() {
+        return Ok(());
     }
+    *tallies = Tallies::of(columns, |all| {
+        all.meet(tallies);
+        lists.iter().try_for_each(|(list, place)| {
+            let one = units[*place as usize] << COUNT_BITS | 1;
+            all.add_to_met(postings, *list, |tally| *tally += one)
+        })
+    })?;
     Ok(())
 }
 
@@ -410,16 +381,20 @@ fn keep_possible(tallies: &mut Vec<(u32, u64)>, most: usize, left: f64, closenes
 
 /// Keeps the `most` closest, ties by column. Ascending by column before and after.
 fn keep_best(tallies: &mut Vec<(u32, u64)>, most: usize, closeness_of: impl Fn(u64) -> f64) {
-    if tallies.len() <= most {
-        return;
+    if tallies.len() <= most || most == 0 {
+        return tallies.truncate(most);
     }
-    let mut scored: Vec<(f64, u32, u64)> =
-        tallies.iter().map(|(column, tally)| (closeness_of(*tally), *column, *tally)).collect();
-    scored.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    scored.truncate(most);
-    tallies.clear();
-    tallies.extend(scored.into_iter().map(|(_, column, tally)| (column, tally)));
-    tallies.sort_unstable_by_key(|(column, _)| *column);
+    let scores: Vec<f64> = tallies.iter().map(|(_, tally)| closeness_of(*tally)).collect();
+    let least = *scores.clone().select_nth_unstable_by(most - 1, |a, b| b.total_cmp(a)).1;
+    let mut ties = most - scores.iter().filter(|score| **score > least).count();
+    let mut scores = scores.into_iter();
+    tallies.retain(|_| match scores.next() {
+        Some(score) if score == least && ties > 0 => {
+            ties -= 1;
+            true
+        }
+        score => score > Some(least),
+    });
 }
 
 fn closeness(rarity: f64, containment: f64) -> f64 {

@@ -39,6 +39,7 @@ use lakeward_core::error::{Error, Result};
 
 mod block_set;
 mod blocks;
+mod memory;
 mod packed;
 mod writer;
 
@@ -182,6 +183,13 @@ impl SegmentFile {
         }
     }
 
+    /// Tells that what is read of it lies here and there, so that the system need not read what is around: where memory is scarce, that
+    /// drives out what is in use.
+    pub fn read_here_and_there(&self) {
+        #[cfg(unix)]
+        self.mapped.map.advise(memmap2::Advice::Random).ok();
+    }
+
     /// The blocks with sections that are read on opening, as they say what the others are: all that are as small. Each with its place in
     /// the file. None of a file that comes whole from a store.
     ///
@@ -240,7 +248,22 @@ impl Mapped {
         if range.is_empty() {
             return Ok(());
         }
-        let mut blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
+        let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
+        match self.checked.first_missing(blocks.clone()) {
+            Some(first) => self.check_blocks(first..blocks.end, tag),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn check_blocks(&self, mut blocks: Range<usize>, tag: Tag) -> Result<()> {
+        // By one reading, whatever the system is told of the file.
+        #[cfg(unix)]
+        {
+            let start = blocks.start * BLOCK_BYTES;
+            let end = self.data_bytes.min(blocks.end * BLOCK_BYTES);
+            self.map.advise_range(memmap2::Advice::WillNeed, start, end - start).ok();
+        }
         while let Some(block) = self.checked.first_missing(blocks.clone()) {
             blocks.start = block;
             self.check_block(blocks.clone(), Some(tag))?;
@@ -257,7 +280,6 @@ impl Mapped {
     }
 
     /// Checks the first of `wanted`, the blocks that will be read now.
-    #[cold]
     fn check_block(&self, wanted: Range<usize>, tag: Option<Tag>) -> Result<()> {
         let block = wanted.start;
         let mut is_intact = self.is_intact(block);

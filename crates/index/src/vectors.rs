@@ -7,10 +7,13 @@
 //!
 //! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
 
+use std::cell::Cell;
+
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 use super::segment::{SegmentFile, SegmentWriter, Tag};
-use binary::BinaryRows;
+use binary::{BinaryQuery, BinaryRows};
 use dot::BLOCK_ROWS;
 use lakeward_core::error::{Error, Result};
 use quantise::{Query, quantise_row};
@@ -23,6 +26,11 @@ mod quantise;
 mod rotation;
 mod rows;
 mod top;
+
+thread_local! {
+    /// The bounds of the last query: to get memory for those of a million rows takes as long as to find them.
+    static BOUNDS: Cell<Vec<[f32; BLOCK_ROWS]>> = const { Cell::new(Vec::new()) };
+}
 
 /// First three letters of the section tags of one vector set, so that a segment may contain several.
 pub type TagPrefix = [u8; 3];
@@ -37,10 +45,11 @@ const BINARY_FROM_ROWS: usize = 20_000;
 const ROW_ALIGNMENT: usize = 32;
 /// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
-/// Rows of which the bounds are kept at a time: they stay in the second cache.
-const SIFTED_ROWS: usize = 64 << 10;
-/// The bound of a row that was compared.
-const DONE: f32 = f32::NEG_INFINITY;
+/// Blocks of rows of which one core looks at the bits at a time.
+const PART_BLOCKS: usize = (64 << 10) / BLOCK_ROWS;
+/// Rows that are asked for and compared at a time, and so many times that at least by one core.
+const COMPARED_ROWS: usize = 32;
+const LEAST_CHUNKS: usize = 8;
 
 /// Whether to store bits beside the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,16 +276,28 @@ impl VectorSet {
         k: usize,
         filter: Option<Filter<'_>>,
     ) -> Result<Vec<(u32, f32)>> {
-        expect_dims(self.dims, query.dims)?;
-        let Some(query) = &query.query else { return Ok(Vec::new()) };
+        let found = self.search_several(std::slice::from_ref(query), k, filter)?;
+        Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    /// As [`search_prepared`](Self::search_prepared), of several queries, for which the bits are read once.
+    pub fn search_several(
+        &self,
+        queries: &[PreparedQuery],
+        k: usize,
+        filter: Option<Filter<'_>>,
+    ) -> Result<Vec<Vec<(u32, f32)>>> {
+        queries.iter().try_for_each(|query| expect_dims(self.dims, query.dims))?;
         let k = k.min(self.len);
-        if k == 0 {
-            return Ok(Vec::new());
-        }
-        match &self.binary {
-            Some(binary) => self.sift(binary, query, k, filter),
-            None => self.scan(query, k, filter),
-        }
+        let asked: Vec<&Query> = queries.iter().filter_map(|query| query.query.as_ref()).collect();
+        let found = match &self.binary {
+            _ if k == 0 || asked.is_empty() => vec![Vec::new(); asked.len()],
+            Some(binary) => self.sift(binary, &asked, k, filter)?,
+            None => asked.iter().map(|query| self.scan(query, k, filter)).collect::<Result<_>>()?,
+        };
+        let mut found = found.into_iter();
+        let of = |query: &PreparedQuery| query.query.as_ref().and_then(|_| found.next()).unwrap_or_default();
+        Ok(queries.iter().map(of).collect())
     }
 
     /// As [`search`](Self::search), always by the exact scan: the reference for the bits.
@@ -289,46 +310,86 @@ impl VectorSet {
     }
 
     /// Compares the rows of which the bits do not say that they are not among the best: first those that promise most, as the better the
-    /// `k`-th best is, the fewer rows reach it. On one core, and the same on any machine.
+    /// `k`-th best is, the fewer rows reach it. The same on any number of cores.
     fn sift(
         &self,
         binary: &BinaryRows,
+        queries: &[&Query],
+        k: usize,
+        filter: Option<Filter<'_>>,
+    ) -> Result<Vec<Vec<(u32, f32)>>> {
+        let asked = |query: &&Query| {
+            let parts = query.parts[..self.dims].iter().map(|part| f32::from(*part) * query.scale);
+            binary.query(parts.collect())
+        };
+        let asked: Vec<BinaryQuery> = queries.iter().map(asked).collect::<Result<_>>()?;
+        // Of each block of rows a block of bounds for each query.
+        let blocks = self.len.div_ceil(BLOCK_ROWS);
+        let mut kept = BOUNDS.take();
+        if kept.len() < blocks * asked.len() {
+            kept.resize(blocks * asked.len(), [0.0; BLOCK_ROWS]);
+        }
+        let bounds = &mut kept[..blocks * asked.len()];
+        let bounded = if blocks <= PART_BLOCKS {
+            binary.bounds(&asked, 0, bounds)
+        } else {
+            let parts = bounds.par_chunks_mut(PART_BLOCKS * asked.len()).enumerate();
+            parts.map(|(part, bounds)| binary.bounds(&asked, part * PART_BLOCKS, bounds)).collect()
+        };
+        let sifted = |(place, query): (usize, &&Query)| {
+            let bounds = bounds.iter().skip(place).step_by(asked.len());
+            self.sift_by(&bounds, query, k, filter)
+        };
+        let sifted = bounded.and_then(|()| queries.par_iter().enumerate().map(sifted).collect());
+        BOUNDS.set(kept);
+        sifted
+    }
+
+    /// As [`sift`](Self::sift), by what the rows' cosines hardly exceed.
+    fn sift_by<'a>(
+        &self,
+        bounds: &(impl Iterator<Item = &'a [f32; BLOCK_ROWS]> + Clone),
         query: &Query,
         k: usize,
         filter: Option<Filter<'_>>,
     ) -> Result<Vec<(u32, f32)>> {
-        let asked = binary.query(query.parts[..self.dims].iter().map(|part| f32::from(*part) * query.scale))?;
-        let passes = |id: u32| filter.is_none_or(|passes| passes(id));
-        let mut top = Top::new(k);
-        let compare = |top: &mut Top, id: u32| -> Result<f32> {
-            let row = self.row(id)?;
-            let score = row.product(query) as f32 * row.scale * query.scale;
-            if row.scale > 0.0 {
-                top.push(id, score);
-            }
-            Ok(top.reached())
+        let passes = |id: u32| (id as usize) < self.len && filter.is_none_or(|passes| passes(id));
+        // None of a zero vector.
+        let scores = |some: &[(u32, f32)]| -> Result<Vec<Option<f32>>> {
+            let rows: Vec<Row<'_>> = some.iter().map(|(id, _)| self.row(*id)).collect::<Result<_>>()?;
+            rows.iter().for_each(Row::ask_for);
+            let score = |row: &Row<'_>| row.product(query) as f32 * row.scale * query.scale;
+            Ok(rows.iter().map(|row| (row.scale > 0.0).then(|| score(row))).collect())
         };
-        let mut bounds = vec![[0f32; BLOCK_ROWS]; self.len.min(SIFTED_ROWS).div_ceil(BLOCK_ROWS)];
-        for start in (0..self.len).step_by(SIFTED_ROWS) {
-            let rows = SIFTED_ROWS.min(self.len - start);
-            bounds.truncate(rows.div_ceil(BLOCK_ROWS));
-            binary.bounds(&asked, start, &mut bounds)?;
-            let bounds = &mut bounds.as_flattened_mut()[..rows];
-            let mut promising = Top::new(k);
-            for_each_reaching(bounds, top.reached(), |place, bound| {
-                if promising.wants(place, bound) && passes(start as u32 + place) {
-                    promising.push(place, bound);
-                }
-                Ok(promising.reached().max(top.reached()))
-            })?;
-            for (place, _) in promising.into_sorted() {
-                bounds[place as usize] = DONE;
-                compare(&mut top, start as u32 + place)?;
+        let mut promising = Top::new(k);
+        for_each_reaching(bounds.clone(), f32::NEG_INFINITY, |id, bound| {
+            if promising.wants(id, bound) && passes(id) {
+                promising.push(id, bound);
             }
-            for_each_reaching(bounds, top.reached(), |place, bound| {
-                let id = start as u32 + place;
-                if bound == DONE || !passes(id) { Ok(top.reached()) } else { compare(&mut top, id) }
-            })?;
+            promising.reached()
+        });
+        let mut promising: Vec<(u32, f32)> = promising.into_sorted();
+        let mut top = Top::new(k);
+        for ((id, _), score) in promising.iter().zip(scores(&promising)?) {
+            score.into_iter().for_each(|score| top.push(*id, score));
+        }
+        promising.sort_unstable_by_key(|(id, _)| *id);
+        let reached = top.reached();
+        let mut others: Vec<(u32, f32)> = Vec::new();
+        for_each_reaching(bounds.clone(), reached, |id, bound| {
+            if promising.binary_search_by_key(&id, |(id, _)| *id).is_err() && passes(id) {
+                others.push((id, bound));
+            }
+            reached
+        });
+        // What a row scores depends on no other one, but which are still to be kept does.
+        let scores: Vec<Vec<Option<f32>>> =
+            others.par_chunks(COMPARED_ROWS).with_min_len(LEAST_CHUNKS).map(scores).collect::<Result<_>>()?;
+        for ((id, bound), score) in others.into_iter().zip(scores.into_iter().flatten()) {
+            if bound < top.reached() {
+                continue;
+            }
+            score.into_iter().for_each(|score| top.push(id, score));
         }
         Ok(top.into_sorted())
     }
@@ -362,8 +423,12 @@ impl VectorSet {
 }
 
 /// Calls `visit` for the bounds that are not below `reached`, which it returns for the next ones.
-fn for_each_reaching(bounds: &[f32], mut reached: f32, mut visit: impl FnMut(u32, f32) -> Result<f32>) -> Result<()> {
-    for (block, bounds) in bounds.chunks(BLOCK_ROWS).enumerate() {
+fn for_each_reaching<'a>(
+    blocks: impl Iterator<Item = &'a [f32; BLOCK_ROWS]>,
+    mut reached: f32,
+    mut visit: impl FnMut(u32, f32) -> f32,
+) {
+    for (block, bounds) in blocks.enumerate() {
         // Nearly always all are. A bound that is no number stands for nothing.
         let mut are_below = true;
         bounds.iter().for_each(|bound| are_below &= *bound < reached);
@@ -374,10 +439,9 @@ fn for_each_reaching(bounds: &[f32], mut reached: f32, mut visit: impl FnMut(u32
             if *bound < reached {
                 continue;
             }
-            reached = visit((block * BLOCK_ROWS + at) as u32, *bound)?;
+            reached = visit((block * BLOCK_ROWS + at) as u32, *bound);
         }
     }
-    Ok(())
 }
 
 fn stride(dims: usize) -> usize {

@@ -168,8 +168,12 @@ fn best_answers(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>
     }
     ranked.sort_by(|a, b| order((a.1, a.0), (b.1, b.0)));
     ranked.truncate(options.k);
-    let answers = ranked.into_iter().map(|(_, score, candidate)| {
-        let answer = answer::answer(index, query, &candidate, score, &keys[candidate.key_column])?;
+    let answer = |(_, score, candidate): &(&str, f64, Candidate)| {
+        answer::answer(index, query, candidate, *score, &keys[candidate.key_column])
+    };
+    let answered: Vec<Result<JoinAnswer>> = ranked.par_iter().map(answer).collect();
+    let answers = ranked.into_iter().zip(answered).map(|((_, score, candidate), answer)| {
+        let answer = answer?;
         if options.column.is_some() || answer.weakness.is_none() {
             return Ok((score, answer));
         }

@@ -5,6 +5,7 @@
 //! pair is scored by its names and contents, and the one-to-one assignment of greatest total is used. The score is linear in the
 //! features of that alignment and of the whole tables (after TACTUS, "table-first, then columns").
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -123,6 +124,8 @@ impl NamesTables for UnionAnswer {
 
 /// Most tables aligned column by column.
 const ALIGNED_TABLES: usize = 150;
+/// Tables that one core aligns.
+const ALIGNED_TOGETHER: usize = 50;
 /// A table with at most this share of new rows is a copy.
 const COPY_SHARE: f64 = 0.05;
 
@@ -132,6 +135,13 @@ struct Candidate<'a> {
     parts: UnionFeatures,
     score: f64,
     pairs: Vec<Pair>,
+}
+
+impl Candidate<'_> {
+    /// Best first.
+    fn order(&self, other: &Self) -> Ordering {
+        other.score.total_cmp(&self.score).then(self.id.cmp(other.id))
+    }
 }
 
 /// The best tables to append to `query`, best first, ties by table.
@@ -193,41 +203,48 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
     let UnionOptions { k, weights, .. } = *options;
     let Some(first) = index.segments().first().filter(|_| k > 0) else { return Ok(Vec::new()) };
     let channels = Channels::of(index, query)?;
-    let mut aligner = Aligner::of(query, first, &weights.alignment)?;
-    let mut fits = Fits::default();
     let content_query = first.vectors.contents.prepare(&query.content)?;
-    let width = query.columns.len();
-    let mut candidates: Vec<Candidate<'a>> = Vec::new();
     let proposed = channels.proposed(query, &weights.fusion);
-    for table in proposed.into_iter().filter_map(|place| index.of_shard(place)) {
-        let segment = index.segment(table.segment)?;
-        let columns = segment.catalog.columns(table.table)?;
-        if !segment.is_live(table.table) || columns.is_empty() {
-            continue;
+    let proposed: Vec<TableRef> = proposed.into_iter().filter_map(|place| index.of_shard(place)).collect();
+    let best_of = |tables: &[TableRef]| {
+        let mut aligner = Aligner::of(query, first, &weights.alignment)?;
+        let mut fits = Fits::default();
+        let width = query.columns.len();
+        let mut candidates: Vec<Candidate<'a>> = Vec::new();
+        for &table in tables {
+            let segment = index.segment(table.segment)?;
+            let columns = segment.catalog.columns(table.table)?;
+            if !segment.is_live(table.table) || columns.is_empty() {
+                continue;
+            }
+            aligner.compare(segment, table.table, &mut fits)?;
+            let evidence = TableEvidence {
+                columns: columns.len(),
+                words: channels.words.score(table),
+                content: f64::from(segment.vectors.contents.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
+                rare_names: channels.headers.score(table),
+                rare_values: channels.values.score(table),
+            };
+            let bound = weights.union.score(&features(width, &fits.bound(), &evidence));
+            if candidates.len() == k && candidates.last().is_some_and(|worst| bound < worst.score) {
+                continue;
+            }
+            let pairs = fits.best_pairs();
+            if pairs.is_empty() {
+                continue;
+            }
+            let parts = features(width, &fits.sums(&pairs), &evidence);
+            let score = weights.union.score(&parts);
+            let found = Candidate { id: index.id(table)?, table, parts, score, pairs };
+            candidates.insert(candidates.partition_point(|other| other.order(&found).is_lt()), found);
+            candidates.truncate(k);
         }
-        aligner.compare(segment, table.table, &mut fits)?;
-        let evidence = TableEvidence {
-            columns: columns.len(),
-            words: channels.words.score(table),
-            content: f64::from(segment.vectors.contents.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
-            rare_names: channels.headers.score(table),
-            rare_values: channels.values.score(table),
-        };
-        let bound = weights.union.score(&features(width, &fits.bound(), &evidence));
-        if candidates.len() == k && candidates.last().is_some_and(|worst| bound < worst.score) {
-            continue;
-        }
-        let pairs = fits.best_pairs();
-        if pairs.is_empty() {
-            continue;
-        }
-        let parts = features(width, &fits.sums(&pairs), &evidence);
-        let score = weights.union.score(&parts);
-        let id = index.id(table)?;
-        let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();
-        candidates.insert(candidates.partition_point(before), Candidate { id, table, parts, score, pairs });
-        candidates.truncate(k);
-    }
+        Ok(candidates)
+    };
+    let best: Vec<Vec<Candidate<'a>>> = proposed.par_chunks(ALIGNED_TOGETHER).map(best_of).collect::<Result<_>>()?;
+    let mut candidates: Vec<Candidate<'a>> = best.into_iter().flatten().collect();
+    candidates.sort_by(Candidate::order);
+    candidates.truncate(k);
     Ok(candidates)
 }
 

@@ -1,6 +1,6 @@
 //! Sections that are stored packed: those that hold the same over and over.
 //!
-//! Each 16 KiB of such a section are packed for themselves, and unpacked into memory of the process when something in them is first read;
+//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](super::memory) when something in them is first read;
 //! from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
 
 use std::cell::RefCell;
@@ -8,17 +8,15 @@ use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use bytemuck::NoUninit;
-use memmap2::{MmapMut, MmapRaw};
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::block_set::BlockSet;
+use super::memory::{self, Memory};
 use super::{Mapped, SegmentWriter, Tag};
 use lakeward_core::error::{Error, Result};
 
 /// Bytes that are packed together. With more a first read takes longer, with fewer they are packed less well.
 const PACKED_BYTES: usize = 16 << 10;
-/// What Linux calls a huge page.
-const LARGE_PAGE: usize = 2 << 20;
 /// Of zstd.
 const LEVEL: i32 = 3;
 /// The bit in the length of a last block that says that all were packed [fast](Packing::Fast).
@@ -122,9 +120,9 @@ pub(super) struct Packed {
     packing: Packing,
     unpacked: BlockSet,
     /// As many bytes as it has unpacked; those of the blocks in `unpacked` never change again.
-    memory: OnceLock<MmapRaw>,
-    /// Held while a block is written into the memory.
-    unpacking: Mutex<()>,
+    memory: OnceLock<Memory>,
+    /// Held while a block is written into the memory; a block on its way into a file.
+    unpacking: Mutex<Vec<u8>>,
 }
 
 impl Packed {
@@ -159,10 +157,10 @@ impl Packed {
     pub(super) fn get(&self, range: Range<usize>) -> &[u8] {
         match self.memory.get() {
             Some(memory) if range.start < range.end => {
-                assert!(range.end <= memory.len(), "bytes behind the end of a section");
+                assert!(range.end <= memory.map.len(), "bytes behind the end of a section");
                 // SAFETY: the bytes are inside the memory, which lives as long as `self`, and of blocks in `unpacked`, which nobody writes
                 // any more: seeing their bits, this thread sees their bytes.
-                unsafe { std::slice::from_raw_parts(memory.as_ptr().add(range.start), range.len()) }
+                unsafe { std::slice::from_raw_parts(memory.map.as_ptr().add(range.start), range.len()) }
             }
             // None, of elements of any type.
             _ => bytemuck::cast_slice::<u64, u8>(&[]),
@@ -190,49 +188,49 @@ impl Packed {
             let packed = place(block)?;
             mapped.check(packed.clone(), tag)?;
             let packed = &mapped.map[packed];
-            let _guard = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut on_its_way = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
             if self.unpacked.first_missing(block..block + 1).is_none() {
                 continue;
             }
             let memory = self.memory()?;
             let start = block * PACKED_BYTES;
             let bytes = PACKED_BYTES.min(self.bytes - start);
-            // SAFETY: the bytes are inside the memory, and of a block that is not in `unpacked`, so that nobody reads them; the lock is
-            // held, so that nobody else writes them.
-            let out = unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().add(start), bytes) };
-            if packed.len() == bytes {
-                out.copy_from_slice(packed);
-            } else {
+            let unpack = |out: &mut [u8]| {
+                if packed.len() == bytes {
+                    out.copy_from_slice(packed);
+                    return Ok(());
+                }
                 let unpacked = match self.packing {
                     Packing::Small => unpack_small(packed, out).map_err(|error| error.to_string()),
                     Packing::Fast => lz4_flex::block::decompress_into(packed, out).map_err(|error| error.to_string()),
                 };
                 match unpacked {
-                    Ok(found) if found == bytes => {}
-                    Ok(found) => return Err(damaged(&format!("a block of {found} bytes instead of {bytes}"))),
-                    Err(error) => return Err(damaged(&format!("a block that cannot be unpacked: {error}"))),
+                    Ok(found) if found == bytes => Ok(()),
+                    Ok(found) => Err(damaged(&format!("a block of {found} bytes instead of {bytes}"))),
+                    Err(error) => Err(damaged(&format!("a block that cannot be unpacked: {error}"))),
                 }
+            };
+            match &memory.file {
+                Some(file) => {
+                    on_its_way.resize(PACKED_BYTES, 0);
+                    unpack(&mut on_its_way[..bytes])?;
+                    memory::write(file, &on_its_way[..bytes], start)?;
+                }
+                // SAFETY: the bytes are inside the memory, and of a block that is not in `unpacked`, so that nobody reads them; the lock
+                // is held, so that nobody else writes them.
+                None => unpack(unsafe { std::slice::from_raw_parts_mut(memory.map.as_mut_ptr().add(start), bytes) })?,
             }
             self.unpacked.insert(block);
         }
         Ok(())
     }
 
-    fn memory(&self) -> Result<&MmapRaw> {
+    fn memory(&self) -> Result<&Memory> {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
         }
-        // Small pages that are never written take no memory; but to get them one by one takes as long as to unpack them.
-        let is_large = self.bytes >= LARGE_PAGE / 2;
-        let bytes = if is_large { self.bytes.next_multiple_of(LARGE_PAGE) } else { self.bytes };
-        let memory = MmapMut::map_anon(bytes)
-            .map_err(|error| Error::Internal(format!("no memory for {bytes} bytes of an index: {error}")))?;
-        #[cfg(target_os = "linux")]
-        if is_large {
-            // A system without large pages has small ones.
-            memory.advise(memmap2::Advice::HugePage).ok();
-        }
-        Ok(self.memory.get_or_init(|| memory.into()))
+        let memory = Memory::of(self.bytes)?;
+        Ok(self.memory.get_or_init(|| memory))
     }
 }
 

@@ -26,6 +26,8 @@ use lakeward_core::error::Result;
 const MOST_DIMS: usize = 4096;
 /// Levels of a dimension of the query.
 const LEVELS: u8 = 16;
+/// Blocks that are asked for before they are read.
+const BLOCKS_AHEAD: usize = 3;
 /// How many standard deviations of its error an estimate is raised.
 const DEVIATIONS: f32 = 3.0;
 
@@ -146,10 +148,10 @@ impl BinaryRows {
     }
 
     /// Prepares a query, which has length 1.
-    pub(super) fn query(&self, query: impl Iterator<Item = f32> + Clone) -> Result<BinaryQuery> {
+    pub(super) fn query(&self, query: Vec<f32>) -> Result<BinaryQuery> {
         let mean = self.mean.all::<f32>()?;
-        let nearness = query.clone().zip(mean).map(|(value, mean)| value * mean).sum();
-        let mut rotated: Vec<[f32; 1]> = query.zip(mean).map(|(value, mean)| [value - mean]).collect();
+        let nearness = query.iter().zip(mean).map(|(value, mean)| value * mean).sum();
+        let mut rotated: Vec<[f32; 1]> = query.iter().zip(mean).map(|(value, mean)| [value - mean]).collect();
         rotated.resize(self.block_bytes / BLOCK_ROWS * 8, [0.0]);
         self.rotation.rotate(&mut rotated);
         let rotated = rotated.as_flattened();
@@ -172,19 +174,27 @@ impl BinaryRows {
         Ok(BinaryQuery { tables, nearness, step, margin: DEVIATIONS * variance.sqrt() - dims * middle * step })
     }
 
-    /// Finds for the rows from `first`, a multiple of [`BLOCK_ROWS`], what their cosines with the query hardly exceed; behind the last row,
-    /// anything.
-    pub(super) fn bounds(&self, query: &BinaryQuery, first: usize, bounds: &mut [[f32; BLOCK_ROWS]]) -> Result<()> {
-        let blocks = first / BLOCK_ROWS..first / BLOCK_ROWS + bounds.len();
+    /// Finds for the rows from block `first` on what their cosines with the queries hardly exceed, for each block of rows those with each
+    /// query; behind the last row, anything.
+    pub(super) fn bounds(&self, queries: &[BinaryQuery], first: usize, bounds: &mut [[f32; BLOCK_ROWS]]) -> Result<()> {
+        let blocks = first..first + bounds.len() / queries.len();
         let bits = self.bits.bytes(blocks.start * self.block_bytes..blocks.end * self.block_bytes)?;
         let terms = self.terms.slice::<Terms>(blocks)?;
         let mut sums = [0u16; BLOCK_ROWS];
-        for (block, bounds) in bounds.iter_mut().enumerate() {
+        for (block, of_block) in bounds.chunks_exact_mut(queries.len()).enumerate() {
             let Terms { factors, offsets } = &terms[block];
-            dot::table_sums(&bits[block * self.block_bytes..][..self.block_bytes], &query.tables, &mut sums);
-            for at in 0..BLOCK_ROWS {
-                let estimate = query.step * f32::from(sums[at]) + query.margin;
-                bounds[at] = query.nearness + offsets[at] + factors[at] * estimate;
+            // Pages of a file follow each other in memory, but the processor does not look beyond one.
+            dot::ask_for(
+                bits.get((block + BLOCKS_AHEAD) * self.block_bytes..)
+                    .map_or(&[], |ahead| bytemuck::cast_slice(&ahead[..ahead.len().min(self.block_bytes)])),
+            );
+            let bits = &bits[block * self.block_bytes..][..self.block_bytes];
+            for (query, bounds) in queries.iter().zip(of_block) {
+                dot::table_sums(bits, &query.tables, &mut sums);
+                for at in 0..BLOCK_ROWS {
+                    let estimate = query.step * f32::from(sums[at]) + query.margin;
+                    bounds[at] = query.nearness + offsets[at] + factors[at] * estimate;
+                }
             }
         }
         Ok(())

@@ -7,6 +7,17 @@
 /// Rows of bits that are stored together: of each eight dimensions a byte a row.
 pub(super) const BLOCK_ROWS: usize = 32;
 
+/// Asks for bytes that are read soon, so that the processor waits for several rows at once and not for one after the other.
+pub(super) fn ask_for(bytes: &[i8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.chunks(64) {
+        // SAFETY: every processor of this kind has the instruction, which reads nothing.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.as_ptr()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// `products[i]` = row i · query, for contiguous rows of `query.len()` bytes.
 pub(super) fn rows_by_query(rows: &[i8], query: &[i16], products: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]

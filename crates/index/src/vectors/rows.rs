@@ -92,6 +92,12 @@ impl Row<'_> {
         self.head.iter().chain(self.tail)
     }
 
+    /// Tells the processor that it is read soon.
+    pub(super) fn ask_for(&self) {
+        dot::ask_for(self.head);
+        dot::ask_for(self.tail);
+    }
+
     /// Its product with a query that is as long.
     pub(super) fn product(&self, query: &Query) -> i32 {
         let (head, tail) = query.parts.split_at(self.head.len());

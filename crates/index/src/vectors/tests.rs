@@ -195,7 +195,7 @@ fn with_bits_few_rows_are_compared() {
     for query in clustered(4, 20, 128) {
         let tenth = set.search_exact(&query, 10, None).unwrap()[9].1;
         let mut bounds = vec![[0.0; BLOCK_ROWS]; set.len().div_ceil(BLOCK_ROWS)];
-        binary.bounds(&binary.query(query.into_iter()).unwrap(), 0, &mut bounds).unwrap();
+        binary.bounds(&[binary.query(query.clone()).unwrap()], 0, &mut bounds).unwrap();
         let reaching = bounds.as_flattened()[..set.len()].iter().filter(|bound| **bound >= tenth).count();
         assert!((10..1_000).contains(&reaching), "{reaching} rows");
     }

@@ -1,7 +1,10 @@
 //! One key column of the query, and the lake's columns that are candidates for it.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use rayon::prelude::*;
 
 use super::candidate::Candidate;
 use super::features::Evidence;
@@ -11,9 +14,10 @@ use crate::query_table::{QueryColumn, QueryTable};
 use crate::weights::JoinEvidenceWeights;
 use lakeward_core::error::Result;
 use lakeward_core::text::NameParts;
+use lakeward_index::manifest::SegmentEntry;
 use lakeward_index::overlap::{self, Overlap, Selection, ValueWeights};
 use lakeward_index::vectors::{Filter, PreparedQuery};
-use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_index::{ColumnRef, LakeIndex, Segment, TableRef};
 use lakeward_lake::semantic::LogicalType;
 
 /// A key column of the query, prepared for comparison with many others.
@@ -53,8 +57,11 @@ impl<'a> KeyColumn<'a> {
 
     /// Candidates by equal values and by nearly equal values.
     pub fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
-        let overlaps = overlaps(index, self.column, &self.weights, Selection::Best(super::CLOSEST_COLUMNS))?;
-        let (closest, varying) = (closest_of(index, self.place, overlaps), self.variants.proposed(index, self.place));
+        let closest = || {
+            let selection = Selection::Best(super::CLOSEST_COLUMNS);
+            closest_of(index, self.place, overlaps(index, self.column, &self.weights, selection)?)
+        };
+        let (closest, varying) = rayon::join(closest, || self.variants.proposed(index, self.place));
         self.sharing(index, closest?.into_iter().collect(), varying?)
     }
 
@@ -112,17 +119,17 @@ impl<'a> KeyColumn<'a> {
         if profile.logical != LogicalType::Text || profile.weakness.is_some() {
             return Ok(Vec::new());
         }
-        let mut found = Vec::new();
-        for ((place, segment), entry) in (0u32..).zip(index.segments()).zip(&index.manifest().segments) {
+        let nearest = |(place, (segment, entry)): (usize, (&Segment, &SegmentEntry))| {
             let is_live = |id: u32| segment.columns.record(id).is_ok_and(|record| segment.is_live(record.table));
             let filter: Option<Filter<'_>> = if entry.removed.is_empty() { None } else { Some(&is_live) };
-            for (id, cosine) in segment.vectors.columns.search_prepared(vector, NEIGHBOURS, filter)? {
-                if cosine >= self.evidence.least_cosine {
-                    found.push(ColumnRef { segment: place, column: id });
-                }
-            }
-        }
-        self.new_candidates(index, found, known)
+            let mut nearest = segment.vectors.columns.search_prepared(vector, NEIGHBOURS, filter)?;
+            nearest.retain(|(_, cosine)| *cosine >= self.evidence.least_cosine);
+            let of_segment = |(column, _)| ColumnRef { segment: place as u32, column };
+            Ok(nearest.into_iter().map(of_segment).collect::<Vec<ColumnRef>>())
+        };
+        let segments = index.segments().par_iter().zip(&index.manifest().segments).enumerate();
+        let found: Vec<Vec<ColumnRef>> = segments.map(nearest).collect::<Result<_>>()?;
+        self.new_candidates(index, found.concat(), known)
     }
 
     /// Those of `columns` that are not `known`, as candidates, with their overlap.

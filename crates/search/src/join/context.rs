@@ -3,7 +3,7 @@
 //!
 //! Whether other columns of the same name contain the same values was tried as well: it improved no judged set.
 
-use std::collections::{BTreeMap, HashMap};
+use hashbrown::HashMap;
 
 use crate::lists_of_all::{Lists, ListsOfAll};
 use crate::query_table::QueryTable;
@@ -82,8 +82,13 @@ impl<'a> Contexts<'a> {
         if read_bytes > MOST_LIST_BYTES {
             return Ok(Vec::new());
         }
-        let mut tables: BTreeMap<TableRef, (f64, ColumnRef)> = BTreeMap::new();
-        self.for_each(&same_named, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
+        // Ascending, as the columns of a list are.
+        let mut tables: Vec<(TableRef, (f64, ColumnRef))> = Vec::new();
+        self.for_each(&same_named, |table, column| {
+            if tables.last().is_none_or(|(last, _)| *last < table) {
+                tables.push((table, (0.0, column)));
+            }
+        })?;
         lists.sort_by_key(|lists| lists.bytes);
         for list in lists {
             read_bytes = list.bytes.saturating_add(read_bytes);
@@ -91,13 +96,15 @@ impl<'a> Contexts<'a> {
                 break;
             }
             let weight = (1.0 + columns as f64 / list.count.max(1) as f64).ln();
+            let mut rest = &mut tables[..];
             self.for_each(&list, |table, _| {
-                if let Some((score, _)) = tables.get_mut(&table) {
+                let before = rest.iter().take_while(|(other, _)| *other < table).count();
+                rest = &mut std::mem::take(&mut rest)[before..];
+                if let Some((_, (score, _))) = rest.first_mut().filter(|(other, _)| *other == table) {
                     *score += weight;
                 }
             })?;
         }
-        let mut tables: Vec<(TableRef, (f64, ColumnRef))> = tables.into_iter().collect();
         // Ties stay in the order of tables.
         tables.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
         tables.truncate(SIMILAR_TABLES);

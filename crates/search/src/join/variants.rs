@@ -5,8 +5,10 @@
 //! most one variant. Where a candidate has more values than the index stores as samples, the figures are estimated from the
 //! samples. Variants are not equal values: they show that two columns refer to the same things, not that a join would match.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 
+use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,8 @@ use crate::query_table::QueryColumn;
 use lakeward_core::error::Result;
 use lakeward_index::columns::may_vary;
 use lakeward_index::overlap::{QueryValues, ValueWeights};
-use lakeward_index::{ColumnRef, LakeIndex};
+use lakeward_index::postings::PostingList;
+use lakeward_index::{ColumnRef, LakeIndex, tallies};
 use lakeward_sketch::{ApproximateForm, Normaliser, Variation};
 
 /// Most columns compared value by value, per query column.
@@ -116,28 +119,28 @@ impl<'a> Variants<'a> {
         }
         lists.sort_by_key(|(bytes, ..)| *bytes);
         let least = LEAST_SHARED * lists.iter().map(|(_, weight, _)| weight).sum::<f64>();
-        let mut scores: HashMap<ColumnRef, f64> = HashMap::new();
+        let mut of_segments: Vec<Vec<(PostingList, f64)>> = vec![Vec::new(); index.segments().len()];
         let mut read_bytes = 0;
         for (bytes, weight, found) in lists {
             read_bytes = bytes.saturating_add(read_bytes);
             if read_bytes > MOST_LIST_BYTES {
                 break;
             }
-            for (place, list) in found {
-                let add = |column| *scores.entry(ColumnRef { segment: place, column }).or_default() += weight;
-                index.segment(place)?.join.variants.for_each(list, add)?;
-            }
+            found.into_iter().for_each(|(place, list)| of_segments[place as usize].push((list, weight)));
         }
-        let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().filter(|(_, score)| *score >= least).collect();
-        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        // Sums are not negative, so that their bits are in their order.
+        let mut scored: Vec<(u64, Reverse<ColumnRef>)> = Vec::new();
+        for ((place, segment), lists) in (0u32..).zip(index.segments()).zip(&of_segments) {
+            let sums = tallies::sums(&segment.join.variants, segment.columns.len(), lists)?;
+            let most = sums.into_iter().filter(|(_, score)| *score >= least);
+            scored.extend(most.map(|(column, score)| (score.to_bits(), Reverse(ColumnRef { segment: place, column }))));
+        }
+        let mut scored = BinaryHeap::from(scored);
         let mut proposed = Vec::with_capacity(COMPARED_COLUMNS);
-        for (column, score) in scores {
-            if proposed.len() == COMPARED_COLUMNS {
-                break;
-            }
+        while let Some((score, Reverse(column))) = scored.pop().filter(|_| proposed.len() < COMPARED_COLUMNS) {
             let segment = index.segment(column.segment)?;
             if segment.is_live(segment.columns.record(column.column)?.table) {
-                proposed.push((score, column));
+                proposed.push((f64::from_bits(score), column));
             }
         }
         if index.exchange().is_some() {

@@ -1,7 +1,8 @@
 //! The channels that propose tables for a union, each with its own score: words, the vectors of whole tables, names of columns,
 //! shared values, and columns with similar vectors whatever their names and values.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use crate::lists_of_all::{Lists, ListsOfAll};
 use crate::query_table::{QueryColumn, QueryTable};
@@ -34,25 +35,32 @@ const NEAREST_COLUMNS: usize = 60;
 pub(super) struct Channel {
     /// The tables proposed, best first, by their places in the whole index.
     pub(super) order: Vec<TableRef>,
-    /// Scores in 0..=1; a table without one has 0.
-    scores: HashMap<TableRef, f64>,
+    /// Tables with scores, ascending; another one has 0.
+    scored: Vec<(TableRef, f64)>,
+    /// The score that counts as 1.
+    whole: f64,
 }
 
 impl Channel {
     /// From tables with scores; `whole` is the score that becomes 1. The order is that of all shards, which `label` tells from others.
-    fn of(index: &LakeIndex, label: &str, mut found: Vec<(TableRef, f64)>, whole: f64) -> Result<Self> {
-        let share = |score: f64| (score / whole.max(f64::MIN_POSITIVE)).min(1.0);
-        let scores = found.iter().map(|(table, score)| (*table, share(*score))).collect();
-        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        found.truncate(CHANNEL_DEPTH);
-        let own = found.into_iter().map(|(table, score)| (score, table)).collect();
+    fn of(index: &LakeIndex, label: &str, mut scored: Vec<(TableRef, f64)>, whole: f64) -> Result<Self> {
+        let mut best = scored.clone();
+        let order = |a: &(TableRef, f64), b: &(TableRef, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if best.len() > CHANNEL_DEPTH {
+            best.select_nth_unstable_by(CHANNEL_DEPTH, order);
+            best.truncate(CHANNEL_DEPTH);
+        }
+        best.sort_unstable_by(order);
+        let own = best.into_iter().map(|(table, score)| (score, table)).collect();
         let order = index.best_of_all(label, own, CHANNEL_DEPTH)?;
-        Ok(Self { order: order.into_iter().map(|(_, table)| table).collect(), scores })
+        scored.sort_unstable_by_key(|(table, _)| *table);
+        Ok(Self { order: order.into_iter().map(|(_, table)| table).collect(), scored, whole })
     }
 
-    /// The score of `table`.
+    /// The score of `table`, 0..=1.
     pub(super) fn score(&self, table: TableRef) -> f64 {
-        self.scores.get(&table).copied().unwrap_or(0.0)
+        let place = self.scored.binary_search_by_key(&table, |(table, _)| *table);
+        place.map_or(0.0, |place| (self.scored[place].1 / self.whole.max(f64::MIN_POSITIVE)).min(1.0))
     }
 }
 
@@ -95,20 +103,21 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let order = found.iter().take(CHANNEL_DEPTH).map(|(table, _)| *table).collect();
     let own = found.into_iter().filter_map(|(place, score)| Some((index.of_shard(place)?, score)));
-    let scores = own.map(|(table, score)| (table, (score / best.max(f64::MIN_POSITIVE)).min(1.0))).collect();
-    Ok(Channel { order, scores })
+    let mut scored: Vec<(TableRef, f64)> = own.collect();
+    scored.sort_unstable_by_key(|(table, _)| *table);
+    Ok(Channel { order, scored, whole: best })
 }
 
 /// Tables with a similar vector of headers and values.
 pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
-    let mut found = Vec::new();
-    for (place, segment) in (0u32..).zip(index.segments()) {
+    let nearest = |(place, segment): (usize, &Segment)| {
         let live = |table: u32| segment.is_live(table);
-        for (table, cosine) in segment.vectors.contents.search(&query.content, CHANNEL_DEPTH, Some(&live))? {
-            found.push((TableRef { segment: place, table }, f64::from(cosine)));
-        }
-    }
-    Channel::of(index, "tables of like content", found, 1.0)
+        let nearest = segment.vectors.contents.search(&query.content, CHANNEL_DEPTH, Some(&live))?;
+        let of_segment = |(table, cosine)| (TableRef { segment: place as u32, table }, f64::from(cosine));
+        Ok(nearest.into_iter().map(of_segment).collect::<Vec<_>>())
+    };
+    let found: Vec<_> = index.segments().par_iter().enumerate().map(nearest).collect::<Result<_>>()?;
+    Channel::of(index, "tables of like content", found.concat(), 1.0)
 }
 
 /// Tables with columns of the same names as the query's, rare names counting more.
@@ -132,15 +141,21 @@ pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Chann
     let mut columns: Vec<&QueryColumn> = query.columns.iter().collect();
     columns.sort_by_key(|column| column.profile.logical == LogicalType::Text);
     columns.truncate(VECTOR_COLUMNS);
+    let nearest = |segment: &Segment| {
+        let set = &segment.vectors.columns;
+        let queries: Vec<_> = columns.iter().map(|column| set.prepare(&column.vector)).collect::<Result<_>>()?;
+        set.search_several(&queries, NEAREST_COLUMNS, None)
+    };
+    let nearest: Vec<Vec<Vec<(u32, f32)>>> = index.segments().par_iter().map(nearest).collect::<Result<_>>()?;
     let mut sums: HashMap<TableRef, f64> = HashMap::new();
-    for column in &columns {
+    for of_column in 0..columns.len() {
         let mut best: HashMap<TableRef, f64> = HashMap::new();
-        for (place, segment) in (0u32..).zip(index.segments()) {
-            for (id, cosine) in segment.vectors.columns.search(&column.vector, NEAREST_COLUMNS, None)? {
-                let table = segment.columns.record(id)?.table;
+        for ((place, segment), nearest) in (0u32..).zip(index.segments()).zip(&nearest) {
+            for (id, cosine) in &nearest[of_column] {
+                let table = segment.columns.record(*id)?.table;
                 if segment.is_live(table) {
                     let known = best.entry(TableRef { segment: place, table }).or_insert(0.0);
-                    *known = known.max(f64::from(cosine));
+                    *known = known.max(f64::from(*cosine));
                 }
             }
         }
