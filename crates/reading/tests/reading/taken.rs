@@ -91,6 +91,23 @@ fn an_order_without_a_column_says_how_the_one_beside_it_goes() {
 }
 
 #[test]
+fn a_kind_of_something_is_one_group_and_what_is_shown_is_not_counted() {
+    let (steps, ..) =
+        taken("[total fee|measure fn=sum col=fee] per [harbour|group col=harbour] of [berth|group col=berth]");
+    assert_eq!(steps, "computes the total fee for each harbour");
+    let (steps, ..) =
+        taken("[total fee|measure fn=sum col=fee] per [harbour|group col=harbour] and [berth|group col=berth]");
+    assert_eq!(steps, "computes the total fee for each harbour and berth");
+    let (steps, ..) = taken("show me the [boats|measure fn=count]");
+    assert_eq!(steps, "");
+    for marked in
+        ["[how many|measure fn=count] boats", "[number of boats|measure fn=count]", "[# of boats|measure fn=count]"]
+    {
+        assert_eq!(taken(marked).0, "computes the number of rows of all rows", "{marked}");
+    }
+}
+
+#[test]
 fn a_mean_of_numbers_that_tell_rows_apart_is_in_doubt() {
     let text = format!(
         "{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"[average berth value|measure fn=mean col=berth_from]\"}}\n"

@@ -21,6 +21,15 @@ impl Assembler<'_> {
             if self.lacks_figure(span) {
                 continue;
             }
+            // "Kind of sponsor" is the kind.
+            let before = place.checked_sub(1).map(|before| &self.reading.spans[before]);
+            let between = before
+                .filter(|before| before.role == Role::Group && self.done[place - 1])
+                .and_then(|before| self.reading.text.get(before.bytes.end..span.bytes.start));
+            if between.is_some_and(|between| between.trim() == "of") {
+                self.done[place] = true;
+                continue;
+            }
             for column in &self.keys_of(span) {
                 let name = self.name(*column);
                 let kind = self.schema.columns[*column].kind;
@@ -93,6 +102,12 @@ impl Assembler<'_> {
             if self.lacks_figure(span) {
                 continue;
             }
+            // "Show me the births of 2024" are rows: nothing says that they are counted.
+            let counts_rows = function == Function::Count && (span.column().is_none() || span.unknown_column);
+            if counts_rows && self.spans(Role::Group).is_empty() && !self.layout.is_grouped() && !self.says_how_many() {
+                self.done[place] = true;
+                continue;
+            }
             if let Some(name) = self.elapsed(span) {
                 self.done[place] = true;
                 self.of_time.push(place);
@@ -112,6 +127,36 @@ impl Assembler<'_> {
             }
         }
         measures
+    }
+
+    /// Whether the turn has a word that asks for a number.
+    fn says_how_many(&self) -> bool {
+        const ASKING: [&str; 22] = [
+            "how",
+            "many",
+            "much",
+            "number",
+            "numbers",
+            "count",
+            "counts",
+            "counted",
+            "counting",
+            "total",
+            "totals",
+            "often",
+            "times",
+            "tally",
+            "amount",
+            "quantity",
+            "figure",
+            "figures",
+            "frequency",
+            "share",
+            "percent",
+            "percentage",
+        ];
+        lower_words(&self.reading.text).any(|word| ASKING.contains(&word.as_str()))
+            || self.reading.text.contains(['%', '#'])
     }
 
     fn measures_of(&mut self, span: &Span, function: Function) -> Vec<Measure> {

@@ -27,7 +27,7 @@ impl RequestedTable {
     pub fn of_owner(&self) -> Option<Self> {
         const OF: [&str; 4] = [" of ", " from ", " in ", " for "];
         let split = |phrase: &String| {
-            let of = OF.iter().find_map(|of| phrase.split_once(of)).map(|(head, owner)| (head, owner));
+            let of = OF.iter().find_map(|of| phrase.split_once(of));
             let own =
                 || ["'s ", "’s "].iter().find_map(|own| phrase.split_once(own)).map(|(owner, head)| (head, owner));
             of.or_else(own).map(|(head, owner)| (head.trim().to_string(), owner.trim().to_string()))

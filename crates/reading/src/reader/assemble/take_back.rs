@@ -17,7 +17,12 @@ impl Assembler<'_> {
             let name = span.column().map(|column| self.name(column));
             let mut did = false;
             if let Some(name) = &name {
-                did |= self.take_condition(name, span);
+                // "By channel instead of by type" leaves the conditions on types.
+                let groups = !self.spans(Role::Group).is_empty();
+                let is_replaced_key = self.replaces && !retracts && groups && self.is_key(name);
+                if !is_replaced_key {
+                    did |= self.take_condition(name, span);
+                }
                 if let Some(level) = self.layout.grouped() {
                     let columns = level.group.clone();
                     if let (Some(grouping), Some(Step::Group(_))) = (level.grouping(), &columns) {
