@@ -19,7 +19,7 @@ mod yes_no;
 pub use tables::{RequestedTable, with_table};
 
 use lakeward_core::plan::Plan;
-use lakeward_core::text::{is_function_word, lower_words, name_key};
+use lakeward_core::text::{is_function_word, lower_words, name_key, name_words};
 
 use super::layout::Layout;
 use super::number::number;
@@ -359,12 +359,12 @@ impl<'a> Assembler<'a> {
     /// Whether a span asks for a total or mean of numbers that only tell rows apart, beside quantities, and does not spell their name: "average order
     /// value" is not the mean of `order_no`.
     fn is_of_numbers_of_rows(&self, span: &Span, column: &SchemaColumn) -> bool {
-        const YEARS: (f64, f64) = (1500.0, 2200.0);
+        const NUMBERS: [&str; 10] = ["id", "no", "nr", "num", "number", "code", "key", "ref", "idx", "pk"];
         let sums = matches!(
             span.function,
             Some(Function::Sum | Function::Mean | Function::Median | Function::Deviation | Function::Quantile)
         );
-        let is_year = column.range.is_none_or(|(least, most)| least >= YEARS.0 && most <= YEARS.1);
+        let is_called_so = name_words(&column.name).last().is_some_and(|last| NUMBERS.contains(&last.as_str()));
         let is_spelt = name_key(&span.words).contains(&name_key(&column.name));
         let beside_quantities = self.schema.columns.iter().any(|other| other.quantity);
         let is_number = column.kind == ColumnKind::Integer && !column.of_result && !yes_no::says_yes_or_no(column);
@@ -372,7 +372,7 @@ impl<'a> Assembler<'a> {
             && sums
             && is_number
             && !column.quantity
-            && !is_year
+            && is_called_so
             && !is_spelt
             && beside_quantities
     }

@@ -10,7 +10,7 @@ use lakeward_core::request::Input;
 use lakeward_reading::reader::annotated::conversations;
 use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn, TurnReading, assemble};
 
-const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer"]}"#;
+const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer", "berth_no:integer"]}"#;
 
 /// What a marked turn comes to: steps, what is remarked, what is not applied.
 fn taken(marked: &str) -> (String, String, String) {
@@ -110,7 +110,7 @@ fn a_kind_of_something_is_one_group_and_what_is_shown_is_not_counted() {
 #[test]
 fn a_mean_of_numbers_that_tell_rows_apart_is_in_doubt() {
     let text = format!(
-        "{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"[average berth value|measure fn=mean col=berth_from]\"}}\n"
+        "{SHEET}\n{{\"c\": \"x\", \"t\": 0, \"act\": \"refine\", \"m\": \"[average mooring value|measure fn=mean col=berth_no]\"}}\n"
     );
     let conversations = conversations(&text).expect("annotations");
     let labelled = conversations[0].labelled(None);
@@ -120,7 +120,7 @@ fn a_mean_of_numbers_that_tell_rows_apart_is_in_doubt() {
         column.range = Some((1.0, 90_000.0));
     }
     let (_, _, lost) = with_ranges(&labelled[0].meant, &schema);
-    assert_eq!(lost, "average berth value: `berth_from` tells rows apart, so that this figure of it says nothing");
+    assert_eq!(lost, "average mooring value: `berth_no` tells rows apart, so that this figure of it says nothing");
 }
 
 #[test]
