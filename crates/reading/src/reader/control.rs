@@ -80,6 +80,10 @@ impl Control {
             };
             made.not_applied.push(NotApplied { words: text.trim().to_string(), reason: reason.into() });
         }
+        let is_cut = made.plan.relation.steps.iter().any(|step| matches!(step, Step::Limit { .. } | Step::Top(_)));
+        if self == Self::Reverse && is_done && is_cut {
+            made.remarks.push("the first rows are now those of the other end".into());
+        }
         made
     }
 }
@@ -291,6 +295,9 @@ mod tests {
         assert_eq!(made.plan.relation.steps[0], Step::Filter(is("a")));
         let made = Control::Reverse.applied("reverse it", &plan);
         assert_eq!(made.plan.relation.steps[1], by(Direction::Ascending));
+        assert!(made.remarks.is_empty());
+        let made = Control::Reverse.applied("reverse it", &plan.then(Step::Limit { rows: 10, skip: 0 }));
+        assert_eq!(made.remarks, ["the first rows are now those of the other end"]);
         let made = Control::Reverse.applied("reverse it", &Plan::of(Input::Table("t".into())));
         assert_eq!(made.not_applied.len(), 1);
     }

@@ -228,7 +228,7 @@ fn holds_times(column: &SchemaColumn) -> bool {
     !column.values.is_empty() && column.values.iter().all(is_time)
 }
 
-/// A time of day as `HH:MM`: `20:15`, `8 pm`, `half`-hours apart, `noon`.
+/// A time of day in words as `HH:MM`: `20:15`, `8.30 pm`, `20h`, `noon`; none for what is no time of a day of 24 hours.
 fn time_of_day(words: &str) -> Option<String> {
     const NOON: u32 = 12;
     let said: Vec<String> = lower_words(words).collect();
