@@ -29,7 +29,6 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
         seed: command.seed,
         same_turn: command.same_turn,
         later_turn: command.later_turn,
-        camouflaged: command.camouflaged,
         plans: command.plans.as_deref().map(plans).transpose()?.unwrap_or_default(),
         banks: command.phrases.clone(),
         ..SimulationOptions::default()
@@ -37,7 +36,9 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     let simulated = dialogues(&records, &options)?;
     if simulated.len() < options.dialogues && options.plans.is_empty() && !arguments.quiet {
         let what = counted(simulated.len() as u64, "dialogue");
-        printer::note(&format!("only {what}: no more records can be distinguished by title and fields"));
+        printer::note(&format!(
+            "only {what}: no more records say enough for a plan and have fields that tell them from most others"
+        ));
     }
     if let Some(path) = &command.out {
         write(path, &simulated)?;

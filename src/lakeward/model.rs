@@ -65,7 +65,7 @@ impl Model {
 
     /// The model as a generator of questions, within `limits` per table and `run` in total.
     pub fn question_maker(&self, limits: Limits, run: RunLimits) -> QuestionModel<'_> {
-        QuestionModel::new(&self.chat, &self.prompts, limits, run, Some(&self.cache))
+        QuestionModel::new((&self.chat, self.share), &self.prompts, limits, run, Some(&self.cache))
     }
 
     /// The model as an extractor from documents, within `limits` per document and `run` in total.

@@ -1,8 +1,11 @@
 //! `lakeward eval` of conversations whose end tables are known: each class of turn through the program, and the shown set where it is.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
-use crate::place::{Folder, Run, lakeward};
+use crate::place::{Folder, Run, copy_lake, lakeward};
 
 const SALES: &str = "shop,kind,amount\nNorth,tea,10\nNorth,coffee,20\nSouth,tea,5\nSouth,tea,7\nEast,coffee,40\n";
 const SHOPS: &str = "shop,town\nNorth,Riga\nSouth,Oslo\nEast,Bern\n";
@@ -70,4 +73,39 @@ fn a_lake_that_is_not_the_one_is_refused() {
     place.write("bench/tasks.jsonl", TASKS.replace("\"start\":\"sales\"", "\"start\":\"sails\""));
     let run = place.eval(&["--over", "shops=lake"]);
     assert!(run.code != 0 && run.stderr.contains("`sails`"), "{}", run.stderr);
+}
+
+/// The shown sets, of which nothing is learned: a change that costs what people get in the end is seen here. Each bound lies some points below
+/// what `eval/turns.md` has.
+#[test]
+fn what_people_get_in_the_end_does_not_fall() {
+    let Some(bench) = std::env::var_os("LAKEWARD_BENCH").map(PathBuf::from) else {
+        println!("skipped: LAKEWARD_BENCH names no folder");
+        return;
+    };
+    // The conversations over the sample lake: they need nothing unpacked.
+    let place = Folder::of(&[]);
+    let tasks = fs::read_to_string(bench.join("outcomes/tasks.jsonl")).expect("the shown conversations");
+    let over_sample: Vec<&str> = tasks.lines().filter(|line| line.contains("\"lake\": \"sample\"")).collect();
+    assert_eq!(over_sample.len(), 87);
+    place.write("bench/tasks.jsonl", over_sample.join("\n"));
+    for file in fs::read_dir(bench.join("outcomes/gold")).expect("end tables") {
+        let file = file.expect("an end table");
+        let name = file.file_name().into_string().expect("a name");
+        place.write(&format!("bench/gold/{name}"), fs::read(file.path()).expect("an end table"));
+    }
+    copy_lake(&Path::new(crate::REPOSITORY).join("lake"), &place.at("lake"));
+    Run::of(lakeward(["index", "lake", "-q"]).current_dir(place.path())).succeeded();
+    let report = place.report(&["--over", "sample=lake"]);
+    let share = |kind: &str| group(&report, "all turns")[kind]["share"].as_f64().expect("a share");
+    let (right, silent) = (share("right"), share("silent"));
+    println!("right {right:.3}, wrong and silent {silent:.3}");
+    assert!(right >= 0.48 && silent <= 0.08, "right {right:.3}, wrong and silent {silent:.3}");
+
+    let over = ["eval", "acts", "--corpus", "statcan", "--json", "-q"];
+    let acts = Run::of(lakeward(over).current_dir(&bench)).succeeded().json();
+    let figure = |part: &str, name: &str| acts[part][name].as_f64().expect("a figure");
+    let (macro_f1, effects) = (figure("acts", "macro_f1"), figure("effects", "right"));
+    println!("acts: macro-F1 {macro_f1:.3}; effects right: {effects:.3}");
+    assert!(macro_f1 >= 0.76 && effects >= 0.60, "acts {macro_f1:.3}, effects {effects:.3}");
 }

@@ -56,6 +56,18 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     fs::write(path, bytes).expect("a file");
 }
 
+/// Copies the files of a lake, without an index.
+pub fn copy_lake(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        match entry.file_type().expect("a file").is_dir() {
+            true if entry.file_name() == ".lakeward" => {}
+            true => copy_lake(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).expect("a file")),
+        }
+    }
+}
+
 /// The lake at `folder`, indexed.
 pub fn built(folder: &Path) -> (Lakeward, BuildStats) {
     let place = Place::new(folder, None).expect("a place");

@@ -288,3 +288,25 @@ fn what_was_proposed_is_carried_out_in_words() {
     let sql = steps[2]["sql"].as_str().unwrap_or_default();
     assert!(sql.contains("LIMIT 2") && sql.contains("countries2007"), "{sql}");
 }
+
+#[test]
+fn after_the_memory_is_cleared_a_request_is_answered_as_in_a_new_session() {
+    let place = place();
+    let answers = |session: &str, lines: &[&str]| -> Vec<Value> {
+        let run = piped(place.path(), &["--json", "repl", "--session", session], lines);
+        let documents = run.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        documents.filter(|document| document["operations"].is_array()).collect()
+    };
+    let request = "by continent, highest first";
+    let before = ["glaciers in Norway", "/accept 1", "/use population/gapminder/countries2007", "only Asia"];
+    let cleared = answers("cleared", &[&before[..], &["/memory clear", request]].concat());
+    let new = answers("new", &["/use population/gapminder/countries2007", request]);
+    let (cleared, new) = (cleared.last().expect("an answer"), new.last().expect("an answer"));
+    for part in ["signals", "tables", "operations", "notes"] {
+        assert_eq!(cleared[part], new[part], "{part}");
+    }
+    let kept = answers("kept", &[&before[..], &[request]].concat());
+    assert_ne!(kept.last().expect("an answer")["operations"], new["operations"], "it would go on from Asia");
+    let session = SessionStore::new(place.path()).open("cleared").expect("a session");
+    assert_eq!((session.turns.len(), session.accepted.len()), (3, 0), "the transcript stays");
+}

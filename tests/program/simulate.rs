@@ -16,6 +16,9 @@ fn records() -> String {
             "id": format!("rec{number:03}"),
             "title": format!("{subject} in {place}, series {}", number / 16),
             "geography": {"members": [place]},
+            "description": format!(
+                "Inspectors of the board visited {number} sites by boat, took samples at dawn and weighed them dried"
+            ),
             "subjects": [subject],
             "frequency": (if (number / 5).is_multiple_of(2) { "Annual" } else { "Monthly" }),
             "start": format!("{}-01-01", 1980 + number % 23),

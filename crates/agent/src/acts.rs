@@ -132,7 +132,7 @@ impl Agent<'_> {
         if !is_meant || !only_runs || turn.acts.len() > 1 {
             return Ok(None);
         }
-        let proposed = session.turns.iter().rev().find_map(|turn| {
+        let proposed = session.remembered().iter().rev().find_map(|turn| {
             let answer = turn.recommendation.as_ref().filter(|answer| !answer.operations.is_empty())?;
             Some((turn.number, answer))
         });

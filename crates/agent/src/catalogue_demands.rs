@@ -83,7 +83,8 @@ impl Agent<'_> {
             after.gone.extend(session.demands.iter().filter(stays).cloned());
         }
         let said_topic = topic_words(&after.demands).next().is_some();
-        if over_demands && session.turns.is_empty() && !said_topic && reading.acts.first() != Some(&Act::Unclear) {
+        if over_demands && session.remembered().is_empty() && !said_topic && reading.acts.first() != Some(&Act::Unclear)
+        {
             // Nothing is understood of what it is about: all of it is.
             after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
         }

@@ -33,8 +33,8 @@ const BYTES_A_TOKEN: usize = 3;
 /// What is in force is told whatever else has to go: first the oldest requests go, then what was found, the summary, what ran,
 /// the oldest topics; in the end texts are cut short.
 pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel<'_>>) -> Value {
-    let latest = session.turns.len().saturating_sub(LATEST);
-    let (older, latest) = session.turns.split_at(latest);
+    let turns = session.remembered();
+    let (older, latest) = turns.split_at(turns.len().saturating_sub(LATEST));
     let standing = session.steps.iter().filter(|step| !step.undone);
     let ran: Vec<String> = standing.map(|step| format!("{}: {} rows", step.plan.kind().name(), step.rows)).collect();
     let mut memory = json!({

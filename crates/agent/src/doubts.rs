@@ -22,7 +22,7 @@ pub(super) struct Doubt {
 
 /// The latest request, where it wanted something of the table at hand that was not done.
 fn not_carried_out(session: &Session) -> Option<String> {
-    let latest = session.latest()?;
+    let latest = session.remembered().last()?;
     let has_operations = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
     let acts = &latest.signals.acts;
     let changes = acts.iter().any(|act| matches!(act, Act::Refine | Act::Correct | Act::Retract | Act::New));

@@ -19,6 +19,7 @@ mod found;
 mod known_columns;
 mod looked_up;
 mod loop_search;
+mod masked_values;
 pub mod model;
 mod model_reading;
 mod other_table;

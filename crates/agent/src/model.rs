@@ -9,6 +9,7 @@ use crate::agentic::listwise::{self, Asked};
 use crate::recommend::Question;
 use lakeward_core::request::{Label, Ranked};
 use lakeward_core::store::BlobCache;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::listwise::Order;
 use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
 use lakeward_search::QueryTable;
@@ -58,15 +59,16 @@ pub fn table_at_hand(table: Option<&QueryTable>) -> Value {
     })
 }
 
-/// A question in better words; its choices stay. The question itself where the model has none.
-pub fn reworded(model: &LanguageModel<'_>, request: &str, question: &Question) -> String {
+/// A question in better words; its choices stay, and are told only if values may be: places are some. The question itself where the model has
+/// none.
+pub fn reworded((model, share): (&LanguageModel<'_>, Share), request: &str, question: &Question) -> String {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Reworded {
         question: String,
     }
-    let choices: Vec<Value> =
-        (1..).zip(&question.choices).map(|(id, choice)| json!({"id": id, "label": choice.label})).collect();
+    let told = question.choices.iter().filter(|_| share == Share::Values);
+    let choices: Vec<Value> = (1..).zip(told).map(|(id, choice)| json!({"id": id, "label": choice.label})).collect();
     let values = [
         ("request", json!(lakeward_models::llm::quote::clean(request, REQUEST))),
         ("question", json!(question.text)),

@@ -3,12 +3,14 @@
 //! in a preview, repaired once with what is wrong, and not used if it is wrong then.
 
 use std::cell::Cell;
+use std::fmt::Display;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
+use super::masked_values::{MaskedValues, has_pivot};
 use super::readers::Asked;
 use super::spelt_out::ids_in;
 use crate::session::Session;
@@ -126,7 +128,17 @@ impl Agent<'_> {
         let roles = self.roles()?;
         let listed = session.listed();
         let said: Vec<String> = self.window(session).into_iter().map(|text| clean(text, EARLIER)).collect();
-        let relation = |plan: &Plan| json!(plan.relation);
+        let mut masked = MaskedValues::of(self.config.llm.share, said.iter().map(String::as_str).chain([text]));
+        // Columns that a pivot makes are called as values are.
+        if !self.shares_values() && plan.is_some_and(has_pivot) {
+            return Ok(None);
+        }
+        let tellable = |plan: &&Plan| self.shares_values() || !has_pivot(plan);
+        let earlier: Vec<Value> =
+            earlier.into_iter().filter(tellable).map(|plan| masked.relation(&plan.relation)).collect();
+        let proposed = session.pending().last().filter(|plan| tellable(plan));
+        let proposed = proposed.map_or(Value::Null, |plan| masked.relation(&plan.relation));
+        let current = plan.map_or(Value::Null, |plan| masked.relation(&plan.relation));
         let values = [
             ("roles", json!(roles)),
             ("year", json!(self.words.present_year(self.index))),
@@ -135,19 +147,19 @@ impl Agent<'_> {
             ("wanted", json!(session.demands.iter().map(prompt_demand).collect::<Vec<_>>())),
             ("shown", self.prompt_shown(&listed)?),
             ("conversation", json!(said)),
-            ("earlier_plans", json!(earlier.into_iter().map(relation).collect::<Vec<_>>())),
-            ("plan", plan.map_or(Value::Null, relation)),
-            ("proposed", session.pending().last().map_or(Value::Null, |plan| relation(plan))),
+            ("earlier_plans", Value::Array(earlier)),
+            ("plan", current),
+            ("proposed", proposed),
             ("request", json!(clean(text, REQUEST))),
         ];
-        let known = Known { session, plan, others, roles, shown: listed.len(), tried: Cell::new(false) };
+        let known = Known { session, plan, others, roles, masked, shown: listed.len(), tried: Cell::new(false) };
         let shape = AnswerShape { name: "reading", schema: schema(), max_tokens: 1_500 };
         let answer = model.ask(PromptUse::Read, &values, shape, |answer: Answer| self.checked(&known, answer));
         Ok(answer.ok().map(|answer| answer.reading(session, self.trust_in_reading())))
     }
 
     /// An answer whose plan names only what is there, runs, and leaves something; an empty result passes the second time.
-    fn checked(&self, known: &Known<'_>, answer: Answer) -> Result<Answer, Refusal> {
+    fn checked(&self, known: &Known<'_>, mut answer: Answer) -> Result<Answer, Refusal> {
         if !(1..=2).contains(&answer.acts.len()) {
             return Err(Refusal::new("acts are one or two"));
         }
@@ -157,7 +169,8 @@ impl Agent<'_> {
         if answer.answers.iter().any(|number| !(1..=known.shown).contains(number)) {
             return Err(Refusal::new(format!("answers are numbers of the {} datasets shown", known.shown)));
         }
-        let Some(relation) = &answer.plan else { return Ok(answer) };
+        let Some(relation) = answer.plan.take() else { return Ok(answer) };
+        let relation = answer.plan.insert(known.masked.unmasked(relation)?);
         if known.plan.is_none() {
             return Err(Refusal::new("there is no table at hand: plan is null"));
         }
@@ -172,18 +185,26 @@ impl Agent<'_> {
                 return Err(Refusal { problem: format!("{input} is none of the tables given"), valid });
             }
         }
+        let refused = |problem: &dyn Display| Refusal::new(format!("the plan cannot stand: {problem}"));
+        let context = self.connected(known.session).map_err(|error| refused(&error))?;
+        // What is wrong with names and types is told; what fails on the rows may quote them.
+        relation_columns(context, &plan.relation).map_err(|error| refused(&error))?;
         let first = !known.tried.replace(true);
-        let problem = match self.connected(known.session) {
-            Ok(context) => match plan_preview(context, &plan, &PreviewLimits::default()) {
-                Ok(preview) => preview.stopped.or_else(|| {
-                    let empty = preview.warnings.into_iter().find(|warning| warning.kind == WarningKind::NothingLeft);
-                    empty.map(|warning| warning.text).filter(|_| first)
-                }),
-                Err(error) => Some(error.to_string()),
+        let (problem, without_values) = match plan_preview(context, &plan, &PreviewLimits::default()) {
+            Ok(preview) => match (preview.stopped, preview.warnings) {
+                (Some(stopped), _) => (Some(stopped), "it takes too long"),
+                (None, warnings) => {
+                    let empty = warnings.into_iter().find(|warning| warning.kind == WarningKind::NothingLeft);
+                    (empty.map(|warning| warning.text).filter(|_| first), "no row is left")
+                }
             },
-            Err(error) => Some(error.to_string()),
+            Err(error) => (Some(error.to_string()), "it fails on the rows of the table"),
         };
-        problem.map_or(Ok(answer), |problem| Err(Refusal::new(format!("the plan cannot stand: {problem}"))))
+        match problem {
+            None => Ok(answer),
+            Some(problem) if self.shares_values() => Err(refused(&problem)),
+            Some(_) => Err(refused(&without_values)),
+        }
     }
 
     /// The tables that a plan reads with their columns, and the columns of its result.
@@ -296,6 +317,8 @@ struct Known<'k> {
     /// Further tables by id, as a prompt describes each.
     others: Vec<(String, Value)>,
     roles: Vec<String>,
+    /// What stands for values in the plans it was shown.
+    masked: MaskedValues,
     /// How many datasets are shown.
     shown: usize,
     /// Whether a plan was tried before.

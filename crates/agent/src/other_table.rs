@@ -108,7 +108,7 @@ impl Agent<'_> {
     /// # Errors
     /// A damaged index.
     fn over_answer(&self, session: &Session, text: &str) -> Result<Option<PlanReading>> {
-        let Some(id) = session.latest().and_then(|turn| turn.tables.first()) else { return Ok(None) };
+        let Some(id) = session.remembered().last().and_then(|turn| turn.tables.first()) else { return Ok(None) };
         let Some(table) = self.index.get(id)? else { return Ok(None) };
         let dataset = self.index.dataset(table)?;
         Ok(dataset.table().and_then(|table| self.read_over_found(session, text, table, ("", false)).ok()))

@@ -306,7 +306,7 @@ impl Agent<'_> {
             let explained = Explained::default();
             return Ok(Read { turn, assembly, explained, certainty: 1.0, others: Vec::new() });
         }
-        let previous = session.latest().map_or("", Turn::read);
+        let previous = session.remembered().last().map_or("", Turn::read);
         let known = self.known_columns(session, plan, at_hand)?;
         let context = self.connected(session)?;
         let failure = OnceCell::new();

@@ -95,7 +95,7 @@ impl Agent<'_> {
         request: &'r Request,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Reading<'r>> {
-        self.read_after(session, request, model, session.latest().map_or("", Turn::read))
+        self.read_after(session, request, model, session.remembered().last().map_or("", Turn::read))
     }
 
     /// Reads a request that is about other data than the table that the session works with; `session` is it without that table, and with none of the
@@ -157,7 +157,7 @@ impl Agent<'_> {
         let built_in = if says { BuiltIn.read(self, &asked_of)? } else { None };
         let built_in = built_in.unwrap_or_default();
         let mut signals = self.classified(session, text, answered.as_ref());
-        if let Some(latest) = session.turns.last().filter(|_| is_closed && answered.is_none()) {
+        if let Some(latest) = session.remembered().last().filter(|_| is_closed && answered.is_none()) {
             signals.operation = without_clarify(&latest.signals.operation);
         }
         let trust = self.config.llm.reading;
@@ -205,7 +205,8 @@ impl Agent<'_> {
             notes.extend(merged_values(&after.demands, session));
             notes.extend(self.unknown_values(&after.demands, session)?);
             (signals.demands, signals.gone) = (after.demands, after.gone);
-            let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
+            let before =
+                session.remembered().last().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
             let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
             let said = if over.is_none() { turn.requested_answers().or(halved) } else { None };
             signals.answers = said.or(before);
@@ -282,7 +283,7 @@ impl Agent<'_> {
 
     /// Operation and intention of a request in its session, with the demands in force before it.
     fn classified(&self, session: &Session, text: &str, answered: Option<&Choice>) -> Signals {
-        if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
+        if let (Some(choice), Some(latest)) = (answered, session.remembered().last()) {
             let before = &latest.signals;
             let operation = match choice.operation {
                 Some(kind) => before.operation.certain(kind),
@@ -306,7 +307,7 @@ impl Agent<'_> {
         (over, understood): (bool, bool),
     ) -> String {
         let reads_texts = text_search::reads_texts(self.index, self.embedder);
-        if session.turns.is_empty() && reads_texts {
+        if session.remembered().is_empty() && reads_texts {
             return text.trim().to_string();
         }
         let mut parts: Vec<&str> = topic_words(&signals.demands).collect();
@@ -329,8 +330,8 @@ impl Agent<'_> {
 
     /// The texts of the turns that a request is read with, oldest first.
     pub(super) fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
-        let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
-        latest.iter().map(Turn::read).collect()
+        let turns = session.remembered();
+        turns[turns.len().saturating_sub(self.config.conversation.window)..].iter().map(Turn::read).collect()
     }
 }
 
@@ -341,14 +342,14 @@ fn changes_demands(acts: &[Act]) -> bool {
 
 /// The choice that `text` makes, where the latest turn asked a question first of all.
 fn answered(session: &Session, text: &str) -> Option<Choice> {
-    let latest = session.turns.last()?.recommendation.as_ref()?;
+    let latest = session.remembered().last()?.recommendation.as_ref()?;
     let question = latest.operations.first()?.question.as_ref()?;
     question::understood(question, text).cloned()
 }
 
 /// The respect and value that `text` chooses: one that the latest turn asked about, or `place: Norway` of those that its answers can be narrowed by.
 fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
-    let latest = session.turns.last()?.recommendation.as_ref()?;
+    let latest = session.remembered().last()?.recommendation.as_ref()?;
     for narrowing in &latest.narrowings {
         let is_it = |value: &&NarrowingValue| narrowing.said(value).eq_ignore_ascii_case(text.trim());
         if let Some(value) = narrowing.values.iter().find(is_it) {

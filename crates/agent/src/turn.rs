@@ -178,7 +178,7 @@ impl Agent<'_> {
         let Reading { signals, query, working, .. } = reading;
         let Weighed { spec, scored, pair, .. } = weighed;
         let mut notes = reading.notes.clone();
-        let first_turn = session.turns.is_empty() && query.is_none();
+        let first_turn = session.remembered().is_empty() && query.is_none();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
@@ -270,7 +270,7 @@ impl Agent<'_> {
         let was_asked = |question: &str| session.questions().any(|asked| asked == question);
         let mut question = question::best(candidates, &signals.operation, &narrowings, (was_asked, working.is_some()));
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
-            let reworded = model::reworded(model, &reading.request.text, question);
+            let reworded = model::reworded((model, self.config.llm.share), &reading.request.text, question);
             if reworded != question.text {
                 question.computed = Some(std::mem::replace(&mut question.text, reworded));
             }
@@ -421,7 +421,8 @@ impl Agent<'_> {
         };
         let said = (reading.request.text.as_str(), &*self.window(session));
         let model = model.filter(|_| !answer.tables.is_empty() && !reading.request.text.trim().is_empty());
-        let written = model.and_then(|model| summary::by_model(model, said, answer, &described));
+        let share = self.config.llm.share;
+        let written = model.and_then(|model| summary::by_model((model, share), said, answer, &described));
         let (sentences, struck) =
             written.unwrap_or_else(|| (summary::by_template(answer, reading.working.is_some()), 0));
         answer.summary = sentences;

@@ -39,7 +39,7 @@ impl Agent<'_> {
         let query = file.map(|input| self.open_input(session, input)).transpose()?;
         let at_hand = file.zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().map(|input| session.plan_of(input));
-        let previous = session.latest().map_or("", Turn::read);
+        let previous = session.remembered().last().map_or("", Turn::read);
         let asked = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
         let reader: &dyn TurnReader = model.map_or(&BuiltIn, |model| model);
         let Some(read) = reader.read(self, &asked)? else { return Ok(None) };

@@ -279,8 +279,8 @@ impl<'a> Systems<'a> {
         let index = over.index();
         let mut store = QuestionStore::open_to_write(index.folder())?;
         let unlimited = RunLimits::default();
-        let writer = self.model.map(|VariantModel { access, limits, .. }| {
-            QuestionModel::new(access.chat, access.prompts, limits, unlimited, access.cache)
+        let writer = self.model.map(|VariantModel { access, limits, share, .. }| {
+            QuestionModel::new((access.chat, share), access.prompts, limits, unlimited, access.cache)
         });
         let writer = writer.as_ref().map(|writer| writer as &dyn QuestionMaker);
         let options = AugmentOptions { concurrency: WRITERS, ..AugmentOptions::default() };

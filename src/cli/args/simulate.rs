@@ -24,12 +24,9 @@ pub struct SimulateCommand {
     /// Share of users who correct themselves in a later turn.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     pub later_turn: f64,
-    /// Users tell a plan of their work that wants the record, in words of its description and method, and say nothing that its title says.
-    #[arg(long)]
-    pub camouflaged: bool,
     /// Users tell what people have written who plan something, lines {"id": of the record that is wanted, "turns": ["text", …]} of FILE, and then
     /// values of its fields. Plans for records of other catalogues are left out.
-    #[arg(long, value_name = "FILE", conflicts_with = "camouflaged")]
+    #[arg(long, value_name = "FILE")]
     pub plans: Option<PathBuf>,
     /// Write the dialogues to FILE, which must not exist yet, and the target records to qrels.txt beside it: together with
     /// corpus.jsonl or lake/ there, or with `--corpus`, this is a benchmark for `lakeward eval`.

@@ -86,6 +86,9 @@ pub fn session(session: &Session) {
 pub fn memory(session: &Session) {
     let working = session.working().map_or(say("none; `/use TABLE` sets one").into(), |input| name(&input));
     out(&fill("working table: {}", &[&working]));
+    for plan in session.pending() {
+        out(&fill("proposed, not carried out: {}", &[&shown(&said(&plan.relation.to_string()), 300)]));
+    }
     demands(session);
     choices("accepted", &session.accepted);
     choices("rejected", &session.rejected);

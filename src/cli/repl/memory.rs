@@ -10,7 +10,7 @@ impl Repl<'_> {
     pub(super) fn remember(&mut self, what: Remember) -> Result<Status> {
         match what {
             Remember::Show => {}
-            Remember::Clear => self.session.demands.clear(),
+            Remember::Clear => self.session.forget_all(),
             Remember::Forget(role) => self.forget(&role)?,
             Remember::Set(role, value) => {
                 let demand = self.lakeward.demand(&role, &value, self.session.next_turn())?;

@@ -79,19 +79,8 @@ pub fn make_badly_written(folder: &Path) {
 
 /// Makes a copy of `lake` in `folder` and indexes it.
 pub fn make_copy(lake: &Path, folder: &Path) {
-    copy(lake, folder);
+    copy_lake(lake, folder);
     index(folder);
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").flatten() {
-        match entry.file_type().expect("a file").is_dir() {
-            true if entry.file_name() == ".lakeward" => {}
-            true => copy(&entry.path(), &to.join(entry.file_name())),
-            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).expect("a file")),
-        }
-    }
 }
 
 pub fn index(folder: &Path) {

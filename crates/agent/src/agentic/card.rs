@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::recommend::Evidence;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::llm::config::Share;
@@ -68,31 +69,23 @@ impl<'a> From<&'a Candidate> for Found<'a> {
     }
 }
 
-impl Card {
-    /// The card of a table or record that searches found; with values only if they may be shared.
-    pub fn of(dataset: &Dataset, found: Found<'_>, share: Share) -> Self {
-        let Found { search, join, union } = found;
-        let metadata = dataset.metadata();
-        let description = metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or_default();
-        let tags = metadata.map_or(&[][..], |metadata| metadata.tags.as_slice()).iter().take(TAGS);
-        let mut card = Self {
-            title: clean(&dataset.title(), TITLE),
-            description: clean(description, SIZES[0].description),
-            tags: tags.map(|tag| clean(tag, TAG)).collect(),
-            rows: dataset.table().map(|table| table.profile.rows),
-            columns: Vec::new(),
-            matched: Vec::new(),
-            values: Vec::new(),
-        };
-        if let Some(join) = join {
+impl<'a> From<&'a Evidence> for Found<'a> {
+    fn from(evidence: &'a Evidence) -> Self {
+        let Evidence { search, join, union, .. } = evidence;
+        Self { search: search.as_ref(), join: join.as_ref(), union: union.as_ref() }
+    }
+}
+
+impl Found<'_> {
+    /// What the searches matched, in names of columns, figures and words of the request: no value of a cell is in it.
+    pub fn without_values(&self) -> Vec<String> {
+        let mut matched = Vec::new();
+        if let Some(join) = self.join {
             let (own, other) = (clean(&join.query_column, NAME), clean(&join.column, NAME));
-            let what =
-                format!("{own} = {other}, containment {:.2}, adds {} columns", join.containment, join.adds.len());
-            card.matched.push(what);
-            card.values.extend(join.matches.iter().map(|matched| clean(&matched.query, VALUE)));
-            card.columns.extend(join.adds.iter().map(|name| clean(name, NAME)));
+            let (containment, adds) = (join.containment, join.adds.len());
+            matched.push(format!("{own} = {other}, containment {containment:.2}, adds {adds} columns"));
         }
-        if let Some(union) = union {
+        if let Some(union) = self.union {
             let pairs: Vec<String> = union
                 .alignment
                 .iter()
@@ -102,13 +95,37 @@ impl Card {
             let (aligned, all) = (union.alignment.len(), union.alignment.len() + union.unmatched.len());
             let copy = if union.near_copy { ", a copy" } else { "" };
             let what = format!("alignment {:.2}, {aligned} of {all} columns{copy}: {}", union.score, pairs.join(", "));
-            card.matched.push(clean(&what, MATCH));
+            matched.push(clean(&what, MATCH));
+        }
+        for of_field in self.search.iter().flat_map(|search| &search.matched) {
+            let what = format!("{}: {}", of_field.field.name(), of_field.words.join(" "));
+            matched.push(clean(&what, MATCH));
+        }
+        matched
+    }
+}
+
+impl Card {
+    /// The card of a table or record that searches found; with values only if they may be shared.
+    pub fn of(dataset: &Dataset, found: Found<'_>, share: Share) -> Self {
+        let Found { search, join, .. } = found;
+        let metadata = dataset.metadata();
+        let description = metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or_default();
+        let tags = metadata.map_or(&[][..], |metadata| metadata.tags.as_slice()).iter().take(TAGS);
+        let mut card = Self {
+            title: clean(&dataset.title(), TITLE),
+            description: clean(description, SIZES[0].description),
+            tags: tags.map(|tag| clean(tag, TAG)).collect(),
+            rows: dataset.table().map(|table| table.profile.rows),
+            columns: Vec::new(),
+            matched: found.without_values(),
+            values: Vec::new(),
+        };
+        if let Some(join) = join {
+            card.values.extend(join.matches.iter().map(|matched| clean(&matched.query, VALUE)));
+            card.columns.extend(join.adds.iter().map(|name| clean(name, NAME)));
         }
         if let Some(search) = search {
-            for matched in &search.matched {
-                let what = format!("{}: {}", matched.field.name(), matched.words.join(" "));
-                card.matched.push(clean(&what, MATCH));
-            }
             card.values.extend(search.named_values.iter().map(|named| clean(&named.value, VALUE)));
         }
         for column in dataset.columns() {

@@ -134,7 +134,7 @@ impl Agent<'_> {
         let continues = requested.is_none()
             && vague
             && signals.operation.confidence < SURE
-            && session.turns.iter().any(|turn| predicts(&turn.signals));
+            && session.remembered().iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || continues;
         let columns = &query.entry.profile.columns;
         let mut said = target_said(turn, text, columns);
@@ -180,7 +180,7 @@ impl Agent<'_> {
         {
             return Ok(None);
         }
-        let earlier = || session.turns.iter().rev().find_map(|turn| target_named(turn.read(), columns));
+        let earlier = || session.remembered().iter().rev().find_map(|turn| target_named(turn.read(), columns));
         let target = said.or_else(earlier);
         // What the words plainly say stands, unless they name what is to be predicted.
         let may_overrule = asks

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::recommendation::{RankedTable, Recommendation};
+use crate::agentic::card::Found;
 use lakeward_core::error::Result;
 use lakeward_core::text::lower_words;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse};
 use lakeward_search::cite::Gate;
@@ -94,8 +96,8 @@ struct Piece {
     about: About,
 }
 
-/// What is missing from all tables that are shown.
-fn missing(answer: &Recommendation) -> Vec<String> {
+/// What is missing from all tables that are shown: the name of the constraint and what was looked for and found.
+fn missing(answer: &Recommendation) -> Vec<(&str, &str)> {
     let Some(first) = answer.tables.first() else { return Vec::new() };
     let unmet_in = |table: &RankedTable, name: &str| {
         table.fit.constraints.iter().any(|(other, check)| other == name && !check.met)
@@ -105,15 +107,16 @@ fn missing(answer: &Recommendation) -> Vec<String> {
     let joins = answer.worth_showing().next().is_some_and(|first| first.runnable.is_some() && first.kind.combines());
     let nowhere = constraints
         .filter(|(name, _)| !(joins && name == "columns") && answer.tables.iter().all(|table| unmet_in(table, name)));
-    nowhere.map(|(name, check)| format!("{name}: {}", check.evidence)).collect()
+    nowhere.map(|(name, check)| (name.as_str(), check.evidence.as_str())).collect()
 }
 
-/// What can be done now.
-fn next(answer: &Recommendation) -> Option<(String, Vec<String>)> {
+/// What can be done now, and the tables it uses; without its reason where no value may be told, as that can name some.
+fn next(answer: &Recommendation, share: Share) -> Option<(String, Vec<String>)> {
     let first = answer.worth_showing().next()?;
-    let says = match &first.question {
-        Some(question) => question.computed.clone().unwrap_or_else(|| question.text.clone()),
-        None => first.reason.clone(),
+    let says = match (&first.question, share) {
+        (Some(question), _) => question.computed().to_string(),
+        (None, Share::Values) => first.reason.clone(),
+        (None, Share::Schema) => first.kind.name().to_lowercase(),
     };
     (!says.trim().is_empty()).then(|| (says, first.table.iter().cloned().collect()))
 }
@@ -148,12 +151,13 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
     let cites = cited.iter().map(|table| table.table.clone()).collect();
     let evidence = cited.iter().map(|table| table.reason.clone()).collect();
     let mut sentences = vec![sentence(About::Serves, text, cites, evidence)];
-    let missing = missing(answer);
+    let missing: Vec<String> =
+        missing(answer).into_iter().map(|(name, evidence)| format!("{name}: {evidence}")).collect();
     if !missing.is_empty() {
         let text = format!("None of them has all that is asked for ({}).", missing.join("; "));
         sentences.push(sentence(About::Missing, text, Vec::new(), missing));
     }
-    if let Some((says, tables)) = next(answer) {
+    if let Some((says, tables)) = next(answer, Share::Values) {
         sentences.push(sentence(About::Next, format!("Next: {}", says.trim_end_matches('.')), tables, vec![says]));
     }
     sentences
@@ -173,9 +177,10 @@ struct WrittenSentence {
     evidence: Vec<String>,
 }
 
-/// The answer as a model writes it, and how many of its sentences were struck out; `None` where nothing of it is left.
+/// The answer as a model writes it, and how many of its sentences were struck out; `None` where nothing of it is left. What it is told of has
+/// values of cells only if they may be shared.
 pub fn by_model(
-    model: &LanguageModel<'_>,
+    (model, share): (&LanguageModel<'_>, Share),
     (request, earlier): (&str, &[&str]),
     answer: &Recommendation,
     described: &dyn Fn(&str) -> String,
@@ -190,14 +195,24 @@ pub fn by_model(
         }
     };
     for (place, table) in first.iter().enumerate() {
-        add(&table.reason, Some(place), About::Serves);
+        // A record has no cells: its reason is of what its publisher says.
+        let reason = match share {
+            Share::Schema if !table.record => Found::from(&table.evidence).without_values().join("; "),
+            _ => table.reason.clone(),
+        };
+        add(&reason, Some(place), About::Serves);
         add(&described(&table.table), Some(place), About::Serves);
     }
-    missing(answer).iter().for_each(|says| add(says, None, About::Missing));
+    for (name, evidence) in missing(answer) {
+        match share {
+            Share::Values => add(&format!("{name}: {evidence}"), None, About::Missing),
+            Share::Schema => add(name, None, About::Missing),
+        }
+    }
     if answer.nothing_found {
         add("nothing in the lake seems to answer the request; the tables are but the nearest", None, About::Missing);
     }
-    let next = next(answer);
+    let next = next(answer, share);
     if let Some((says, _)) = &next {
         add(says, None, About::Next);
     }

@@ -34,6 +34,9 @@ pub struct Session {
     /// The latest turn before it was chosen, or a step taken back or made again: what it asked for was not asked of this table.
     #[serde(default)]
     pub turns_before_table: usize,
+    /// The latest turn that is forgotten with all before it: they stay in the transcript, and nothing is read by them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turns_forgotten: usize,
     /// What is wanted of datasets: the demands in force, older ones first.
     pub demands: Vec<Demand>,
     /// What was searched for in the catalogue and found, oldest first; of the latest turns.
@@ -127,4 +130,8 @@ pub struct StepInput {
 /// The JSON Schema of a session's document.
 pub fn schema() -> Schema {
     schema_for!(Session)
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

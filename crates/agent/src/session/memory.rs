@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::Session;
+use super::document::{Session, Turn};
 use lakeward_core::request::{Act, Demand, Demanded, Input};
 use lakeward_core::role::Role;
 
@@ -57,10 +57,28 @@ impl Session {
         self.demands.push(demand);
     }
 
+    /// Leaves behind what is wanted, proposed, chosen and said so far. The table at hand, the steps and the transcript stay.
+    pub fn forget_all(&mut self) {
+        if self.table.is_none() {
+            self.table = self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
+        }
+        self.demands.clear();
+        self.retrievals.clear();
+        self.accepted.clear();
+        self.rejected.clear();
+        self.turns_forgotten = self.latest().map_or(0, |turn| turn.number);
+    }
+
+    /// The turns that are not forgotten, oldest first.
+    pub fn remembered(&self) -> &[Turn] {
+        let first = self.turns.partition_point(|turn| turn.number <= self.turns_forgotten);
+        &self.turns[first..]
+    }
+
     /// The demands that were in force before the last turns that changed them, `steps` of these back; as far as the turns are kept whole.
     pub fn demands_before(&self, steps: usize) -> Vec<Demand> {
         let mut states: Vec<&[Demand]> = vec![&self.demands];
-        for turn in self.turns.iter().rev() {
+        for turn in self.remembered().iter().rev() {
             if states.last() != Some(&turn.signals.demands.as_slice()) {
                 states.push(&turn.signals.demands);
             }
@@ -80,7 +98,7 @@ impl Session {
     /// The questions that turns asked first of all since one last began anew, as they were computed, the latest first.
     pub fn questions(&self) -> impl Iterator<Item = &str> {
         let mut is_over = false;
-        let since = self.turns.iter().rev().take_while(move |turn| {
+        let since = self.remembered().iter().rev().take_while(move |turn| {
             let continues = !is_over;
             is_over |= turn.signals.acts.contains(&Act::New);
             continues
@@ -117,7 +135,7 @@ impl Session {
 
     /// Ids of all answers shown since what is wanted changed.
     pub fn shown_for_demands(&self) -> Vec<String> {
-        let same = self.turns.iter().rev().take_while(|turn| turn.signals.demands == self.demands);
+        let same = self.remembered().iter().rev().take_while(|turn| turn.signals.demands == self.demands);
         same.flat_map(|turn| turn.tables.iter().cloned()).collect()
     }
 

@@ -40,6 +40,7 @@ impl Session {
             table: None,
             steps_before_table: 0,
             turns_before_table: 0,
+            turns_forgotten: 0,
             demands: Vec::new(),
             retrievals: Vec::new(),
             accepted: Vec::new(),
@@ -59,7 +60,7 @@ impl Session {
     pub(crate) fn without_table(&self) -> Self {
         let kept =
             Self { turns: self.turns.clone(), rejected: self.rejected.clone(), ..Self::new(&*self.id, &*self.lake) };
-        Self { retrievals: self.retrievals.clone(), ..kept }
+        Self { retrievals: self.retrievals.clone(), turns_forgotten: self.turns_forgotten, ..kept }
     }
 
     /// The latest turn.
@@ -127,7 +128,7 @@ impl Session {
     /// The same at the table that the latest turn found and has a plan for, with that plan pending, as if it had been at hand; none where a table is that this
     /// plan is about, too.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
-        let (latest, answer) = self.turns.last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
+        let (latest, answer) = self.remembered().last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
         let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
         let plan = first.runnable.as_ref()?;
         if let Some(working) = self.working() {
@@ -216,7 +217,7 @@ impl Session {
             return pending;
         }
         let before = self.turns_before_working();
-        for turn in self.turns.iter().filter(|turn| turn.number > before) {
+        for turn in self.remembered().iter().filter(|turn| turn.number > before) {
             let requested = turn.requested();
             if self.steps.iter().any(|step| step.turn == turn.number) {
                 pending.clear();
@@ -253,7 +254,8 @@ impl Session {
     /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last; and what else was
     /// said: before it, and in turns that changed nothing. Turns that only ask about answers or choose among them are in neither.
     pub(crate) fn demand_texts(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
-        let before = self.turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
+        let turns = self.remembered();
+        let before = turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
         let all: Vec<(&Signals, &str, usize)> = before.chain([(signals, text, self.next_turn())]).collect();
         // What may begin anew and leaves earlier demands in force does not.
         let begins = |(signals, _, turn): &(&Signals, &str, usize)| {
@@ -275,7 +277,7 @@ impl Session {
         let wants = |at: usize| {
             use Act::{Correct, New, Refine, Reject, Retract, Unclear};
             let wants = |act: &Act| matches!(act, Refine | Correct | Retract | New | Reject | Unclear);
-            all[at].0.acts.iter().any(wants) && self.turns.get(at).is_none_or(|turn| turn.requested().is_none())
+            all[at].0.acts.iter().any(wants) && turns.get(at).is_none_or(|turn| turn.requested().is_none())
         };
         let (said, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|at| is_said(*at));
         let texts = |turns: Vec<usize>| turns.into_iter().map(without_gone).collect();

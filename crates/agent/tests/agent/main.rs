@@ -9,6 +9,7 @@ mod reader_behaviour;
 mod real_model;
 mod replay;
 mod searches;
+mod sharing;
 mod wanted_columns;
 
 /// The folder of the repository.

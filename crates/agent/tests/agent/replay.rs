@@ -50,8 +50,8 @@ fn asking(text: &str) -> Request {
 
 /// A sensible model: reads requests as it is told to, plans the request and one thing more, orders candidates by their titles'
 /// letters.
-struct Sensible {
-    operation: &'static str,
+pub struct Sensible {
+    pub operation: &'static str,
 }
 
 impl Chat for Sensible {
@@ -92,7 +92,7 @@ impl Chat for Sensible {
                 let nothing = json!({"text": "It is the best there is.", "tables": [], "evidence": []});
                 json!({"sentences": [sentence, invented, nothing]})
             }
-            other => panic!("asked for {other}"),
+            other => return Err(ChatFailure::new(FailureKind::Unreachable, format!("asked for {other}"))),
         };
         let usage = Some(Usage { prompt_tokens: 100, answer_tokens: 10 });
         Ok(ChatAnswer { text: answer.to_string(), usage })

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use super::{GoalRecord, Requirement};
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
-use lakeward_core::text::lower_words;
 
-/// Records by their words and values.
+/// Records by their values.
 pub struct Catalogue<'a> {
     /// The records.
     pub records: &'a [GoalRecord],
-    words: HashMap<String, Vec<u32>>,
     values: HashMap<(&'a Role, &'a str), Vec<u32>>,
     by_role: HashMap<&'a Role, Vec<&'a str>>,
 }
@@ -19,12 +17,8 @@ pub struct Catalogue<'a> {
 impl<'a> Catalogue<'a> {
     /// Over `records`.
     pub fn new(records: &'a [GoalRecord]) -> Self {
-        let mut words: HashMap<String, Vec<u32>> = HashMap::new();
         let mut values: HashMap<(&Role, &str), Vec<u32>> = HashMap::new();
         for (place, record) in (0u32..).zip(records) {
-            for word in lower_words(&record.title) {
-                add(words.entry(word).or_default(), place);
-            }
             for (role, value) in &record.facets.values {
                 add(values.entry((role, value)).or_default(), place);
             }
@@ -34,16 +28,12 @@ impl<'a> Catalogue<'a> {
             by_role.entry(role).or_default().push(value);
         }
         by_role.values_mut().for_each(|values| values.sort_unstable());
-        Self { records, words, values, by_role }
+        Self { records, values, by_role }
     }
 
     /// The records that meet `requirement`, in order.
     pub fn meeting(&self, requirement: &Requirement) -> Vec<u32> {
         match requirement {
-            Requirement::Topic(text) | Requirement::Aspect(text) => {
-                let lists = lower_words(text).map(|word| self.words.get(&word).cloned().unwrap_or_default());
-                lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
-            }
             // Nobody else has these words in this order; what it narrows is not counted.
             Requirement::Plan(_) | Requirement::Written(_) => {
                 (0u32..).zip(self.records).map(|(place, _)| place).collect()

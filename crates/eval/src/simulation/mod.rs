@@ -1,8 +1,8 @@
 //! A simulated user: rule-based, seeded, over any catalogue with facets, so that conversational systems can be evaluated on
 //! one's own data.
 //!
-//! The user has a goal record ([`GoalRecord`]) and a script of requirements about it ([`script`]): enough that no other record of the
-//! catalogue meets all of them. He withholds most of them at first, reveals one or two per turn, sometimes misspeaks and
+//! The user has a goal record ([`GoalRecord`]) and a script about it ([`script`]): a plan that wants it, in words that its title does not have,
+//! and values that few other records have. He withholds most of them at first, reveals one or two per turn, sometimes misspeaks and
 //! corrects himself in the same turn or a later one, and words them with one of several banks of phrases ([`phrases`]), one of them
 //! hasty, with misspellings. Written to a file, his dialogues are a benchmark ([`Dialogue::line`]); live ([`converse()`]) he looks
 //! at the results, accepts the record when it is shown, rejects others, and gives up after some turns.
@@ -51,14 +51,10 @@ pub struct GoalRecord {
 /// A requirement of a user about a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requirement {
-    /// Its topic: consecutive words of its title.
-    Topic(String),
     /// A plan that wants it, in words of its description and method that its title does not have.
     Plan(String),
     /// What somebody has written who plans what it is for.
     Written(String),
-    /// More of its title.
-    Aspect(String),
     /// This value in this role.
     Value(Role, String),
     /// These years.
@@ -72,14 +68,12 @@ pub struct SimulationOptions {
     pub dialogues: usize,
     /// Seed; the same seed over the same catalogue gives the same dialogues.
     pub seed: u64,
-    /// Maximum number of statements about a record, besides its topic.
+    /// Maximum number of statements about a record, besides its plan.
     pub most_said: usize,
     /// Share of dialogues in which the user corrects himself in the same turn, 0..=1.
     pub same_turn: f64,
     /// Share of dialogues in which he does so in a later turn.
     pub later_turn: f64,
-    /// Whether users tell a plan that wants the record and say nothing that its title says.
-    pub camouflaged: bool,
     /// Plans that people have written, turn by turn, each for the record with this id: where there are any, users tell these and no others are made.
     pub plans: HashMap<String, Vec<String>>,
     /// Banks of phrases to use, by name; all if empty.
@@ -94,7 +88,6 @@ impl Default for SimulationOptions {
             most_said: 6,
             same_turn: 0.2,
             later_turn: 0.3,
-            camouflaged: false,
             plans: HashMap::new(),
             banks: Vec::new(),
         }
@@ -184,7 +177,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
         made.push(Dialogue { id, goal: records[goal].id.clone(), bank, script, seed: random.next() });
     }
     if made.is_empty() && options.dialogues > 0 {
-        let what = "no record of this catalogue can be distinguished from the others by its title and fields";
+        let what = "no record of this catalogue says enough, besides its title, for a plan and has fields that tell it from most others";
         return Err(Error::Usage(what.into()));
     }
     Ok(made)
@@ -245,9 +238,7 @@ fn gold_key(role: &Role) -> &str {
 /// Adds a requirement to the gold of a turn.
 fn add_gold(gold: &mut Map<String, Value>, requirement: &Requirement) {
     match requirement {
-        Requirement::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
         Requirement::Plan(text) | Requirement::Written(text) => _ = gold.insert("plan".into(), json!(text)),
-        Requirement::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
         Requirement::Value(Role::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {

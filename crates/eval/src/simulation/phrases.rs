@@ -4,10 +4,6 @@
 pub struct Bank {
     /// Its name.
     pub name: &'static str,
-    /// How a conversation opens, with the topic.
-    pub opening: &'static [&'static str],
-    /// More of the title.
-    pub aspect: &'static [&'static str],
     /// A place.
     pub place: &'static [&'static str],
     /// A subject.
@@ -58,13 +54,6 @@ pub struct Bank {
 pub const BANKS: [Bank; 4] = [
     Bank {
         name: "plain",
-        opening: &[
-            "I need data about {}.",
-            "Which datasets cover {}?",
-            "Show me what there is on {}.",
-            "Is there a dataset on {}?",
-        ],
-        aspect: &["More precisely, it is about {}.", "The exact matter is {}.", "I mean this one: {}."],
         place: &["It must cover {}.", "The place I care about is {}.", "Only data with {} in it helps."],
         subject: &["The subject is {}.", "It belongs to {}.", "Look among {}."],
         source: &["It comes from {}.", "The source is {}.", "{} collected it."],
@@ -94,8 +83,6 @@ pub const BANKS: [Bank; 4] = [
     },
     Bank {
         name: "terse",
-        opening: &["{}", "data {}", "{} dataset"],
-        aspect: &["precisely: {}", "title like: {}"],
         place: &["place: {}", "in {}"],
         subject: &["subject: {}", "filed under {}"],
         source: &["source: {}", "by {}"],
@@ -121,15 +108,6 @@ pub const BANKS: [Bank; 4] = [
     },
     Bank {
         name: "chatty",
-        opening: &[
-            "Good morning! A colleague asked me to find some numbers on {}, can you help?",
-            "So, I'm putting together a small study and would love to find something on {}.",
-            "Hello there, I wonder whether you hold anything that deals with {}?",
-        ],
-        aspect: &[
-            "What my colleague wrote down for me reads {}.",
-            "If I remember the title right it was something like {}.",
-        ],
         place: &[
             "We are based there, so {} really has to be in it.",
             "Our project looks at {}, so that should be included.",
@@ -167,8 +145,6 @@ pub const BANKS: [Bank; 4] = [
     },
     Bank {
         name: "hasty",
-        opening: &["need smth about {} asap", "hi got anything on {}", "looking 4 {} data"],
-        aspect: &["its called {} or so", "the one thats {}"],
         place: &["has to have {}", "for {} pls"],
         subject: &["its a {} thing", "topic {} i guess"],
         source: &["from the {} stuff", "its {} data"],

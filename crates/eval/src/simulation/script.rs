@@ -9,21 +9,17 @@ use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 use lakeward_core::text::{Stemmer, lower_words};
 
-/// Maximum number of words of a topic.
-const TOPIC_WORDS: usize = 3;
-/// Words that do not begin or end a topic.
+/// Words that do not begin or end a plan.
 const EMPTY: [&str; 26] = [
     "a", "an", "and", "as", "at", "by", "de", "der", "des", "die", "for", "from", "in", "la", "le", "of", "on", "or",
     "per", "the", "to", "und", "with", "et", "du", "im",
 ];
-/// Probability of a statement that does not narrow down the records.
-const REDUNDANT_SHARE: f64 = 0.15;
 /// Maximum length of a stated value, in characters.
 const LONGEST_VALUE: usize = 90;
 
 /// Words of a plan.
 const PLAN_WORDS: std::ops::RangeInclusive<usize> = 4..=18;
-/// Records that the values of a camouflaged user may leave besides his plan.
+/// Records that a user's values may leave besides his plan.
 const FEW: usize = 20;
 
 /// Whether and how a user corrects himself.
@@ -74,7 +70,7 @@ pub enum Statement {
 /// All statements of a user, turn by turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// The statements of each turn, starting with the topic.
+    /// The statements of each turn, starting with the plan.
     pub turns: Vec<Vec<Statement>>,
     /// Whether and how he corrects himself.
     pub correction: Correction,
@@ -89,13 +85,12 @@ impl Script {
         random: &mut SplitMix,
     ) -> Option<Self> {
         let record = catalogue.records.get(goal)?;
-        let requirements = match (options.plans.get(&record.id), options.camouflaged) {
-            (Some(plan), _) => {
+        let requirements = match options.plans.get(&record.id) {
+            Some(plan) => {
                 let written = plan.iter().cloned().map(Requirement::Written).collect();
-                camouflaged(catalogue, record, written, options.most_said, random).0
+                with_values(catalogue, record, written, options.most_said, random).0
             }
-            (None, true) => planned(catalogue, record, options.most_said, random)?,
-            (None, false) => requirements(catalogue, record, options.most_said, random)?,
+            None => planned(catalogue, record, options.most_said, random)?,
         };
         let mut statements: Vec<Statement> = requirements.into_iter().map(Statement::Says).collect();
         let kind = match random.below(1000) as f64 / 1000.0 {
@@ -139,35 +134,6 @@ impl Script {
     }
 }
 
-/// The topic first, then the requirements that distinguish the record from others with the same topic.
-fn requirements(
-    catalogue: &Catalogue<'_>,
-    record: &GoalRecord,
-    most: usize,
-    random: &mut SplitMix,
-) -> Option<Vec<Requirement>> {
-    let topic = Requirement::Topic(topic(&record.title, random)?);
-    let mut remaining = catalogue.meeting(&topic);
-    let mut requirements = vec![topic];
-    for candidate in candidates(record, random) {
-        if requirements.len() > most || (remaining.len() <= 1 && requirements.len() > 2) {
-            break;
-        }
-        let still = both(&remaining, &catalogue.meeting(&candidate));
-        let narrows = still.len() < remaining.len();
-        if !still.is_empty() && (narrows || random.happens(REDUNDANT_SHARE)) {
-            remaining = still;
-            requirements.push(candidate);
-        }
-    }
-    if remaining.len() > 1 {
-        let aspect = Requirement::Aspect(record.title.trim().to_string());
-        remaining = both(&remaining, &catalogue.meeting(&aspect));
-        requirements.push(aspect);
-    }
-    (remaining.len() == 1 && requirements.len() > 1).then_some(requirements)
-}
-
 /// A plan of words of the record, then values that leave few others; none where they leave more.
 fn planned(
     catalogue: &Catalogue<'_>,
@@ -176,12 +142,12 @@ fn planned(
     random: &mut SplitMix,
 ) -> Option<Vec<Requirement>> {
     let plan = vec![Requirement::Plan(plan(record, random)?)];
-    let (requirements, remaining) = camouflaged(catalogue, record, plan, most, random);
+    let (requirements, remaining) = with_values(catalogue, record, plan, most, random);
     (remaining <= FEW && requirements.len() > 1).then_some(requirements)
 }
 
 /// `requirements`, which are plans that want the record, then values that leave few others, and how many; no value shares a word with the title.
-fn camouflaged(
+fn with_values(
     catalogue: &Catalogue<'_>,
     record: &GoalRecord,
     mut requirements: Vec<Requirement>,
@@ -275,24 +241,6 @@ fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<RequestedYears> {
     })
 }
 
-/// Consecutive words of a title, as written.
-fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
-    let mut words: Vec<(usize, usize)> = Vec::new();
-    for word in lakeward_core::text::words(title) {
-        let start = word.as_ptr() as usize - title.as_ptr() as usize;
-        words.push((start, start + word.len()));
-    }
-    let is_full = |(start, end): &(usize, usize)| {
-        let word = title[*start..*end].to_lowercase();
-        !EMPTY.contains(&word.as_str()) && word.chars().any(char::is_alphabetic) && word.chars().count() > 1
-    };
-    let starts: Vec<usize> = (0..words.len().min(6)).filter(|place| is_full(&words[*place])).collect();
-    let first = *random.one(&starts)?;
-    let most = (first + 1 + random.below(TOPIC_WORDS)).min(words.len() - 1);
-    let last = (first..=most).rev().find(|place| is_full(&words[*place]))?;
-    Some(title[words[first].0..words[last].1].to_string())
-}
-
 /// A wrong requirement in place of `right`, which the record does not meet.
 fn mistaken(
     catalogue: &Catalogue<'_>,
@@ -324,7 +272,7 @@ fn mistaken(
                 RequestedYears::EndsIn(year) => RequestedYears::EndsIn(year + shift),
             }))
         }
-        Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Plan(_) | Requirement::Written(_) => None,
+        Requirement::Plan(_) | Requirement::Written(_) => None,
     }
 }
 

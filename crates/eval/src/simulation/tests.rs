@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::script::{Correction, Statement};
 use super::*;
+use lakeward_core::text::lower_words;
 
 const PLACES: [&str; 5] = ["Oslo", "Bern", "Rome", "Kyiv", "Lima"];
 const SUBJECTS: [&str; 4] = ["Water", "Energy and fuels", "Health", "Labour"];
@@ -60,7 +61,7 @@ fn in_force(dialogue: &Dialogue) -> Vec<Requirement> {
 }
 
 #[test]
-fn in_the_end_the_record_is_the_only_one_that_meets_everything() {
+fn in_the_end_the_record_is_one_of_few_that_meet_everything() {
     let records = records();
     let catalogue = Catalogue::new(&records);
     let all = made(&SimulationOptions { dialogues: 300, ..SimulationOptions::default() });
@@ -68,8 +69,8 @@ fn in_the_end_the_record_is_the_only_one_that_meets_everything() {
     for dialogue in &all {
         let lists = in_force(dialogue).iter().map(|demand| catalogue.meeting(demand)).collect::<Vec<_>>();
         let meet = lists.into_iter().reduce(|a, b| catalogue::both(&a, &b)).expect("something wanted");
-        assert_eq!(meet.len(), 1, "{dialogue:?}");
-        assert_eq!(records[meet[0] as usize].id, dialogue.goal);
+        assert!(meet.len() <= 20, "{dialogue:?}");
+        assert!(meet.iter().any(|place| records[*place as usize].id == dialogue.goal));
         *corrections.entry(dialogue.script.correction.name()).or_default() += 1;
         let correcting = dialogue
             .script
@@ -101,7 +102,7 @@ fn a_seed_gives_the_same_lines_and_another_seed_others() {
     assert_ne!(lines(7), lines(8));
     let line: Value = serde_json::from_str(&lines(7)[0]).expect("JSON");
     assert_eq!((&line["id"], &line["task"]), (&json!("sim-0001"), &json!("dialogue")));
-    assert!(line["turns"][0]["constraints"]["topic"].is_string(), "{line}");
+    assert!(line["turns"][0]["constraints"]["plan"].is_string(), "{line}");
     assert!(
         line["turns"].as_array().expect("turns").iter().all(|turn| !turn["text"].as_str().expect("a text").is_empty())
     );
@@ -117,11 +118,10 @@ fn the_hasty_type_in_small_letters_and_misspell() {
         .collect();
     assert!(texts.iter().all(|text| *text == text.to_lowercase() && !text.contains("{}")));
     let said = texts.join(" ");
-    assert!(["unemployment", "electricity", "drinking"].iter().any(|word| said.contains(word)));
-    assert!(
-        said.split(' ')
-            .any(|word| word.len() > 8 && !records().iter().any(|record| record.title.to_lowercase().contains(word)))
-    );
+    assert!(said.contains("weighed dried samples"));
+    let of_records: BTreeSet<String> = records().iter().flat_map(|record| lower_words(&record.text)).collect();
+    let alike = |word: &str| of_records.iter().any(|known| known.len() == word.len() + 1 && known[..4] == word[..4]);
+    assert!(lower_words(&said).any(|word| word.len() > 4 && !of_records.contains(&word) && alike(&word)));
     let unknown = SimulationOptions { banks: vec!["loud".into()], ..SimulationOptions::default() };
     assert!(dialogues(&records(), &unknown).is_err());
 }
@@ -184,14 +184,14 @@ fn indistinguishable_records_are_no_goals() {
     assert!(dialogues(&[twin("a"), twin("b")], &SimulationOptions::default()).is_err());
     assert!(dialogues(&[], &SimulationOptions::default()).is_err());
     let only = GoalRecord { id: "c".into(), title: "Only one of its kind".into(), ..GoalRecord::default() };
-    // With nothing but a title there is nothing to reveal.
+    // A title alone gives no plan.
     assert!(dialogues(&[only], &SimulationOptions::default()).is_err());
 }
 
 #[test]
-fn camouflaged_users_say_no_word_of_the_title() {
+fn users_say_no_word_of_the_title() {
     let records = records();
-    let options = SimulationOptions { camouflaged: true, dialogues: 40, ..SimulationOptions::default() };
+    let options = SimulationOptions { dialogues: 40, ..SimulationOptions::default() };
     let all = made(&options);
     assert_eq!(all.len(), 40);
     for dialogue in &all {
@@ -210,7 +210,7 @@ fn camouflaged_users_say_no_word_of_the_title() {
                 }
                 Requirement::Value(_, said) => said,
                 Requirement::Years(_) => continue,
-                Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Written(_) => panic!("{right:?}"),
+                Requirement::Written(_) => panic!("{right:?}"),
             };
             let shared = lakeward_core::text::lower_words(said).find(|word| title.contains(word));
             assert!(shared.is_none(), "{said}: {}", goal.title);
@@ -267,9 +267,8 @@ proptest! {
                 cut_short: Vec::new(),
             },
         }).collect();
-        let camouflaged = seed % 2 == 0;
         let options =
-            SimulationOptions { dialogues: 5, seed, camouflaged, same_turn: 0.5, later_turn: 0.5, ..SimulationOptions::default() };
+            SimulationOptions { dialogues: 5, seed, same_turn: 0.5, later_turn: 0.5, ..SimulationOptions::default() };
         for dialogue in dialogues(&records, &options).unwrap_or_default() {
             let _ = dialogue.line();
             let mut system = Oracle { records: &records, goal: None, after: 1, turns: 0, down: Vec::new() };

@@ -69,7 +69,7 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
 /// The user's word for what `requirement` is about.
 fn about(requirement: &Requirement) -> &str {
     match requirement {
-        Requirement::Topic(_) | Requirement::Aspect(_) | Requirement::Plan(_) | Requirement::Written(_) => "topic",
+        Requirement::Plan(_) | Requirement::Written(_) => "plan",
         Requirement::Years(_) => "years",
         Requirement::Value(Role::Place, _) => "place",
         Requirement::Value(Role::Source | Role::Institution, _) => "source",
@@ -87,10 +87,8 @@ fn phrase(bank: &Bank, requirement: &Requirement, random: &mut SplitMix) -> Stri
         text
     };
     match requirement {
-        Requirement::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
         Requirement::Written(text) => text.clone(),
         Requirement::Plan(text) => filled(PLANS, &[in_sentence(text)], random),
-        Requirement::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
         Requirement::Years(years) => {
             let (phrases, values) = match years {
                 RequestedYears::Cover { from, to } => (bank.cover, vec![from, to]),

@@ -45,6 +45,9 @@ pub struct Facts {
     pub has_licence: bool,
     /// First and last year or day, of a column or as the publisher says; one text where it is not parted.
     pub period: Option<(String, String)>,
+    /// Whether the period and the places were read from cells.
+    #[serde(skip)]
+    pub from_cells: FromCells,
     /// Places as the publisher says, else examples of a column of places.
     pub places: Vec<String>,
     /// What kind of places, where a column tells.
@@ -55,6 +58,15 @@ pub struct Facts {
     pub rows: Option<u64>,
     /// Whether a row is a figure over a group.
     pub is_aggregate: bool,
+}
+
+/// Which facts no publisher states.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FromCells {
+    /// The period.
+    pub period: bool,
+    /// The places.
+    pub places: bool,
 }
 
 /// What is known of one column.
@@ -107,6 +119,7 @@ impl Facts {
                 .collect(),
             publisher: metadata.publisher.as_ref().and_then(line),
             has_licence: metadata.licence.is_some(),
+            from_cells: FromCells { period: published.is_none(), places: metadata.spatial.is_empty() },
             period: published.or(profiled).filter(|(from, to)| !from.is_empty() && !to.is_empty()),
             places: match metadata.spatial.is_empty() {
                 false => metadata.spatial.iter().take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),

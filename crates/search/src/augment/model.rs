@@ -14,6 +14,7 @@ use super::rules::{self, LONGEST_QUESTION_CHARS};
 use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
 use crate::cite::without_identifiers;
 use lakeward_core::store::BlobCache;
+use lakeward_models::llm::config::Share;
 use lakeward_models::llm::{
     AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
 };
@@ -34,22 +35,23 @@ pub struct QuestionModel<'a> {
     chat: &'a dyn Chat,
     prompts: &'a Prompts,
     cache: Option<&'a BlobCache>,
+    share: Share,
     /// What one table may cost.
     limits: Limits,
     budget: RunBudget,
 }
 
 impl<'a> QuestionModel<'a> {
-    /// `chat`, asked with `prompts`: within `limits` for each table and within `run_limits` for all of them; answers are taken
-    /// from and kept in `cache`, where there is one.
+    /// `chat`, which may see what `share` says, asked with `prompts`: within `limits` for each table and within `run_limits` for all of them;
+    /// answers are taken from and kept in `cache`, where there is one.
     pub fn new(
-        chat: &'a dyn Chat,
+        (chat, share): (&'a dyn Chat, Share),
         prompts: &'a Prompts,
         limits: Limits,
         run_limits: RunLimits,
         cache: Option<&'a BlobCache>,
     ) -> Self {
-        Self { chat, prompts, cache, limits, budget: RunBudget::new(run_limits) }
+        Self { chat, prompts, cache, share, limits, budget: RunBudget::new(run_limits) }
     }
 }
 
@@ -62,7 +64,7 @@ impl QuestionMaker for QuestionModel<'_> {
         self.budget.allowed()?;
         // One for each table: what fails for one is tried again for the next.
         let model = LanguageModel::new(self.chat, self.prompts, self.limits, self.cache);
-        let record = record(facts);
+        let record = record(facts, self.share);
         let ground = Ground::of_record(&record);
         let values = [("least", json!(LEAST_QUESTIONS)), ("most", json!(MOST_QUESTIONS)), ("record", record)];
         let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |reply: Reply| checked(reply, &ground));
@@ -72,13 +74,17 @@ impl QuestionMaker for QuestionModel<'_> {
     }
 }
 
-/// A table as the prompt describes it.
-fn record(facts: &Facts) -> Value {
+/// A table as the prompt describes it; with what stands in cells only if that may be shared.
+fn record(facts: &Facts, share: Share) -> Value {
+    let tells = |of_cells: bool| share == Share::Values || !of_cells;
     let columns: Vec<Value> = facts
         .columns
         .iter()
         .map(|column| {
-            let mut item = json!({"name": column.name, "values": column.values});
+            let mut item = json!({"name": column.name});
+            if tells(true) {
+                item["values"] = json!(column.values);
+            }
             if let Some(unit) = &column.unit {
                 item["unit"] = json!(unit);
             }
@@ -92,8 +98,8 @@ fn record(facts: &Facts) -> Value {
         "publisher": facts.publisher,
         "columns": columns,
         "rows": facts.rows,
-        "period": facts.period.as_ref().map(|(from, to)| if from == to { from.clone() } else { format!("{from} to {to}") }),
-        "places": facts.places,
+        "period": facts.period.as_ref().filter(|_| tells(facts.from_cells.period)).map(|(from, to)| if from == to { from.clone() } else { format!("{from} to {to}") }),
+        "places": facts.places.iter().filter(|_| tells(facts.from_cells.places)).collect::<Vec<_>>(),
     });
     if let Some(fields) = record.as_object_mut() {
         fields.retain(|_, value| !is_nothing(value));
@@ -233,9 +239,32 @@ mod tests {
     }
 
     fn asked(chat: &Says) -> (QuestionModel<'_>, Result<MadeQuestions, String>) {
-        let model = QuestionModel::new(chat, Prompts::shipped(), LIMITS, RunLimits::default(), None);
+        let model = QuestionModel::new((chat, Share::Schema), Prompts::shipped(), LIMITS, RunLimits::default(), None);
         let answer = model.questions(&facts());
         (model, answer)
+    }
+
+    #[test]
+    fn a_record_has_what_stands_in_cells_only_where_that_may_be_shared() {
+        let column = FactColumn {
+            name: "sort".into(),
+            words: "sort".into(),
+            unit: None,
+            logical: LogicalType::Text,
+            semantic: None,
+            is_unique: false,
+            distinct: 2,
+            values: vec!["Oyster".into()],
+        };
+        let (period, places) = (Some(("1907".to_string(), "1908".to_string())), vec!["Skagen".to_string()]);
+        let facts = Facts { columns: vec![column], period, places, ..facts() };
+        let of_cells = ["Oyster", "1907", "Skagen"];
+        let (told, kept) = (record(&facts, Share::Values).to_string(), record(&facts, Share::Schema).to_string());
+        assert!(of_cells.iter().all(|text| told.contains(text) && !kept.contains(text)), "{told} {kept}");
+        // What the publisher says of places and time is no secret of the cells.
+        let stated = Facts { from_cells: FromCells::default(), ..facts };
+        let kept = record(&stated, Share::Schema).to_string();
+        assert!(kept.contains("Skagen") && kept.contains("1907") && !kept.contains("Oyster"), "{kept}");
     }
 
     #[test]
