@@ -7,6 +7,7 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Step};
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
+use lakeward_lake::places;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_models::languages::Language;
@@ -238,7 +239,10 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
     let is_weak = matches!(profile.weakness, Some(Weakness::Year | Weakness::Boolean | Weakness::Counter));
     let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok());
     let year = |date: &Option<String>| date.as_ref().and_then(|date| date.get(..4)?.parse::<i32>().ok());
+    // A code list of the lake, where there is one, says more.
+    let meanings = profile.semantic.map_or(Vec::new(), |kind| places::called(kind, &values));
     SchemaColumn {
+        meanings,
         complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
         values,
         range: bound(&profile.min).zip(bound(&profile.max)),

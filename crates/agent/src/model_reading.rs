@@ -136,7 +136,7 @@ impl Agent<'_> {
         let tellable = |plan: &&Plan| self.shares_values() || !has_pivot(plan);
         let earlier: Vec<Value> =
             earlier.into_iter().filter(tellable).map(|plan| masked.relation(&plan.relation)).collect();
-        let proposed = session.pending().last().filter(|plan| tellable(plan));
+        let proposed = session.pending().pop().filter(tellable);
         let proposed = proposed.map_or(Value::Null, |plan| masked.relation(&plan.relation));
         let current = plan.map_or(Value::Null, |plan| masked.relation(&plan.relation));
         let values = [

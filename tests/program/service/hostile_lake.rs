@@ -2,7 +2,6 @@
 //! and names of files, a very wide table, very long cells.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use crate::place::{Run, copy_lake, lakeward, write};

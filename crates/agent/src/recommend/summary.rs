@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::recommendation::{RankedTable, Recommendation};
 use crate::agentic::card::Found;
 use lakeward_core::error::Result;
+use lakeward_core::request::Label;
 use lakeward_core::text::lower_words;
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;
@@ -91,6 +92,8 @@ impl Sentence {
 struct Piece {
     id: String,
     says: String,
+    /// The same for the analyst, where the model must not see all of it.
+    whole: String,
     /// The place of the table that it is about.
     table: Option<usize>,
     about: About,
@@ -111,7 +114,7 @@ fn missing(answer: &Recommendation) -> Vec<(&str, &str)> {
 }
 
 /// What can be done now, and the tables it uses; without its reason where no value may be told, as that can name some.
-fn next(answer: &Recommendation, share: Share) -> Option<(String, Vec<String>)> {
+fn next_step(answer: &Recommendation, share: Share) -> Option<(String, Vec<String>)> {
     let first = answer.worth_showing().next()?;
     let says = match (&first.question, share) {
         (Some(question), _) => question.computed().to_string(),
@@ -157,7 +160,7 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
         let text = format!("None of them has all that is asked for ({}).", missing.join("; "));
         sentences.push(sentence(About::Missing, text, Vec::new(), missing));
     }
-    if let Some((says, tables)) = next(answer, Share::Values) {
+    if let Some((says, tables)) = next_step(answer, Share::Values) {
         sentences.push(sentence(About::Next, format!("Next: {}", says.trim_end_matches('.')), tables, vec![says]));
     }
     sentences
@@ -187,11 +190,11 @@ pub fn by_model(
 ) -> Option<(Vec<Sentence>, usize)> {
     let first = &answer.tables[..answer.tables.len().min(TABLES)];
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut add = |says: &str, table: Option<usize>, about: About| {
-        let says = clean(says, EVIDENCE);
+    let mut add = |says: &str, whole: &str, table: Option<usize>, about: About| {
+        let (says, whole) = (clean(says, EVIDENCE), clean(whole, EVIDENCE));
         if !says.is_empty() {
             let letter = ["e", "m", "n"][about as usize];
-            pieces.push(Piece { id: format!("{letter}{}", pieces.len() + 1), says, table, about });
+            pieces.push(Piece { id: format!("{letter}{}", pieces.len() + 1), says, whole, table, about });
         }
     };
     for (place, table) in first.iter().enumerate() {
@@ -200,21 +203,22 @@ pub fn by_model(
             Share::Schema if !table.record => Found::from(&table.evidence).without_values().join("; "),
             _ => table.reason.clone(),
         };
-        add(&reason, Some(place), About::Serves);
-        add(&described(&table.table), Some(place), About::Serves);
+        add(&reason, &table.reason, Some(place), About::Serves);
+        let described = described(&table.table);
+        add(&described, &described, Some(place), About::Serves);
     }
     for (name, evidence) in missing(answer) {
-        match share {
-            Share::Values => add(&format!("{name}: {evidence}"), None, About::Missing),
-            Share::Schema => add(name, None, About::Missing),
-        }
+        let whole = format!("{name}: {evidence}");
+        add(if share == Share::Values { &whole } else { name }, &whole, None, About::Missing);
     }
     if answer.nothing_found {
-        add("nothing in the lake seems to answer the request; the tables are but the nearest", None, About::Missing);
+        let nothing = "nothing in the lake seems to answer the request; the tables are but the nearest";
+        add(nothing, nothing, None, About::Missing);
     }
-    let next = next(answer, share);
+    let next = next_step(answer, share);
     if let Some((says, _)) = &next {
-        add(says, None, About::Next);
+        let whole = next_step(answer, Share::Values).map_or(String::new(), |(whole, _)| whole);
+        add(says, &whole, None, About::Next);
     }
     let joined: Vec<String> = next.into_iter().flat_map(|(_, tables)| tables).collect();
     let evidence_of = |about: About, table: Option<usize>| -> Vec<Value> {
@@ -292,7 +296,7 @@ fn grounded(
         text,
         about,
         cites,
-        evidence: rests.into_iter().map(|piece| piece.says.clone()).collect(),
+        evidence: rests.into_iter().map(|piece| piece.whole.clone()).collect(),
         by_model: true,
     })
 }

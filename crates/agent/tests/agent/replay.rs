@@ -92,7 +92,7 @@ impl Chat for Sensible {
                 let nothing = json!({"text": "It is the best there is.", "tables": [], "evidence": []});
                 json!({"sentences": [sentence, invented, nothing]})
             }
-            other => return Err(ChatFailure::new(FailureKind::Unreachable, format!("asked for {other}"))),
+            other => return Err(ChatFailure::new(FailureKind::Unreachable, &format!("asked for {other}"))),
         };
         let usage = Some(Usage { prompt_tokens: 100, answer_tokens: 10 });
         Ok(ChatAnswer { text: answer.to_string(), usage })

@@ -197,8 +197,10 @@ fn completed(mut answer: MadeQuestions, facts: &Facts) -> MadeQuestions {
 mod tests {
     use std::time::Duration;
 
+    use super::super::facts::{FactColumn, FromCells};
     use super::*;
     use lakeward_lake::dataset::Dataset;
+    use lakeward_lake::semantic::LogicalType;
     use lakeward_models::llm::{ChatAnswer, ChatCall, ChatFailure, FailureKind};
 
     /// A model that always says the same.
