@@ -114,5 +114,5 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("conv").expect("a session")), (4, session));
+    assert_eq!((session.version, store.open("conv").expect("a session")), (5, session));
 }

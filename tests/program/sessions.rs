@@ -472,7 +472,7 @@ fn operations_of_version_2_are_plans_now() {
     let place = Place::new();
     place.write("older", include_str!("data/older/session-2.json"));
     let session = place.store.open("older").expect("a session of version 2");
-    assert_eq!((session.version, session.working()), (4, Some(Input::Step(3))));
+    assert_eq!((session.version, session.working()), (5, Some(Input::Step(3))));
     let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(

@@ -88,9 +88,9 @@ pub(super) type Together<'a> = dyn Fn(&Role, &[Vec<String>]) -> Result<bool> + '
 /// Of values that no record has together, by `together`, only one can be wanted: those of one turn are alternatives, and so is what `text` adds to an
 /// earlier one (`also GeoTIFF`); else the later takes the place of the earlier.
 pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &Together<'_>) -> Result<()> {
-    let things = |demand: &Demand| match &demand.value {
-        Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
-        _ => None,
+    let things = |demand: &Demand| {
+        let things = demand.value.things();
+        (!things.is_empty() && !demand.avoid && has_alternatives(&demand.role)).then(|| things.to_vec())
     };
     // What is not said side by side is neither a list of alternatives nor known to be wanted.
     let is_apart = |first: &Demand, second: &Demand| {
@@ -109,7 +109,7 @@ pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &To
         if now.len() > 1 && !together(&role, &now)? {
             if is_list(&demands[at].said, &now) {
                 now = vec![now.concat()];
-                (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+                (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::AnyOf(now[0].clone()));
             } else {
                 demands[at].doubtful = true;
             }
@@ -130,7 +130,7 @@ pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &To
         match parted {
             Some((other, any)) if demands[other].turn == turn || adds(text) => {
                 demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
-                demands[at].value = Demanded::Values(vec![any]);
+                demands[at].value = Demanded::AnyOf(any);
                 demands[at].doubtful |= demands[other].doubtful;
                 demands.remove(other);
             }
@@ -167,8 +167,8 @@ pub(super) fn adds_to_another(text: &str) -> bool {
     begins || too || words.windows(2).any(also)
 }
 
-/// A demand whose words name alternatives, with values of which any will do.
-pub(super) fn either(demand: &mut Demand) {
+/// Reads from the words of a demand whether they name alternatives (`Kenya or Iceland`): then any of its values will do.
+pub(super) fn read_alternatives(demand: &mut Demand) {
     let says_or = lower_words(&demand.said).any(|word| word == "or");
     if let (true, true, Demanded::Values(things)) = (says_or, has_alternatives(&demand.role), &mut demand.value) {
         let mut all: Vec<String> = Vec::new();
@@ -177,7 +177,7 @@ pub(super) fn either(demand: &mut Demand) {
                 all.push(value);
             }
         }
-        things.push(all);
+        demand.value = Demanded::AnyOf(all);
     }
 }
 

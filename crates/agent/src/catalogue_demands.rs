@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Agent;
-use super::alternatives::{either, joined, parted, taken_back_by_name};
+use super::alternatives::{joined, parted, read_alternatives, taken_back_by_name};
 use super::publication::{says_publication, separate_publication};
 use super::reading::Reading;
 use super::subjects::hold_to_named;
@@ -194,7 +194,7 @@ impl Agent<'_> {
                     let others: Vec<String> = others.map(str::to_string).collect();
                     thing.extend(others);
                 }
-                either(demand);
+                read_alternatives(demand);
             } else if demand.value == Demanded::Said && demand.role != Role::Topic {
                 // Written with other accents or joining words than in the catalogue.
                 let same = self.index.facets()?.alike(&demand.role, &demand.said);

@@ -45,8 +45,7 @@ const ONLY: [&str; 5] = ["only", "just", "exactly", "alone", "precisely"];
 /// The demand whose values mean the same, with them.
 fn merged(demand: &Demand) -> Option<&Vec<String>> {
     let Demanded::Values(things) = &demand.value else { return None };
-    let says_or = lower_words(&demand.said).any(|word| word == "or");
-    things.iter().find(|thing| thing.len() > 1 && !says_or)
+    things.iter().find(|thing| thing.len() > 1)
 }
 
 /// What the values of this turn's demands were taken together with, as they mean the same.
@@ -105,7 +104,8 @@ mod tests {
     fn values_are_set_apart_in_words() {
         let thing = ["Quebec", "Québec"].map(str::to_string).to_vec();
         let merged = Demand { value: Demanded::Values(vec![thing]), ..Demand::said(Role::Place, "Quebec", 1) };
-        let either = Demand { said: "Kenya or Iceland".into(), ..merged.clone() };
+        let any = ["Kenya", "Iceland"].map(str::to_string).to_vec();
+        let either = Demand { value: Demanded::AnyOf(any), ..Demand::said(Role::Place, "Kenya or Iceland", 1) };
         let apart = |demand: &Demand, text: &str| {
             let after = set_apart(std::slice::from_ref(demand), text);
             after.map_or(String::new(), |(demands, _)| demands[0].to_string())

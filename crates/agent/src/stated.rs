@@ -119,7 +119,7 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
             Demanded::Period(_) if demand.role == Role::Published && !says_publication(text) => false,
             Demanded::Period(_) if is_either && demand.role == Role::Period => false,
             Demanded::Period(years) => are_stated(text, demand, years, &read) && is_governed(text, demand, &read),
-            Demanded::Values(_) => {
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
                 let is_length = demand.role == Role::Frequency && LENGTHS.contains(&demand.said.as_str());
                 !is_length
                     && stands_alone(text, &demand.said)
@@ -213,7 +213,7 @@ fn is_said_so(text: &str, demand: &Demand) -> bool {
         false => refusals(&text[from..to]) == 0,
     };
     // What is added to nothing that is known.
-    let is_added = adds_to_another(text) && !demand.said.contains(" or ");
+    let is_added = adds_to_another(text) && !matches!(demand.value, Demanded::AnyOf(_));
     is_refused && !is_added && !is_question(&text[sentence..]) && !text[own.end..].contains(demand.said.as_str())
 }
 

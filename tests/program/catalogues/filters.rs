@@ -125,7 +125,8 @@ fn written(demand: &Demand) -> Vec<String> {
             let (from, to) = years.bounds();
             vec![format!("{}-{}", year(from), year(to))]
         }
-        Demanded::Values(things) => things
+        values => values
+            .things()
             .iter()
             .map(|thing| {
                 let mut values = thing.clone();

@@ -136,9 +136,13 @@ pub(super) fn bound(demands: &mut Vec<Demand>, old: usize) {
     demands.drain(..demands.len().saturating_sub(DEMANDS[old]));
     for demand in demands {
         super::compress::cut(&mut demand.said, TEXT[old]);
-        if let Demanded::Values(values) = &mut demand.value {
-            values.truncate(VALUES[old]);
-            values.iter_mut().for_each(|written| written.truncate(VALUES[old]));
+        match &mut demand.value {
+            Demanded::Values(things) => {
+                things.truncate(VALUES[old]);
+                things.iter_mut().for_each(|ways| ways.truncate(VALUES[old]));
+            }
+            Demanded::AnyOf(values) => values.truncate(VALUES[old]),
+            Demanded::Said | Demanded::Period(_) => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Documents of older versions, made into what [`super::document`] says now, once, where they are read. Version 1 kept places,
 //! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans; up to 3 what was wanted stood in two
-//! places, constraints and the memory of a catalogue.
+//! places, constraints and the memory of a catalogue; up to 4 only the word `or` in what was said told alternatives from ways to write one value.
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,7 @@ use super::document::VERSION;
 use super::older_operation::plan;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
+use lakeward_core::text::lower_words;
 use lakeward_reading::reader::period_demand;
 
 /// The oldest version that is read.
@@ -17,6 +18,7 @@ pub const OLDEST: u32 = 1;
 pub fn upgraded(mut document: Value) -> Value {
     upgrade_demands(&mut document);
     upgrade_operations(&mut document);
+    upgrade_alternatives(&mut document);
     document["version"] = json!(VERSION);
     document
 }
@@ -63,6 +65,23 @@ fn upgrade_demands(document: &mut Value) {
             signals.remove("overrides");
             signals.insert("demands".into(), json!(demands(&constraints, &intent)));
         }
+    }
+}
+
+/// Values of which any will do where the words of a demand name alternatives: of the session and of its turns.
+fn upgrade_alternatives(document: &mut Value) {
+    let upgrade = |demands: Option<&mut Value>| {
+        for demand in demands.and_then(Value::as_array_mut).into_iter().flatten() {
+            let says_or = demand["said"].as_str().is_some_and(|said| lower_words(said).any(|word| word == "or"));
+            if let (true, Some([any])) = (says_or, demand["value"]["values"].as_array().map(Vec::as_slice)) {
+                demand["value"] = json!({ "any_of": any });
+            }
+        }
+    };
+    upgrade(document.get_mut("demands"));
+    for turn in document.get_mut("turns").and_then(Value::as_array_mut).into_iter().flatten() {
+        upgrade(turn.pointer_mut("/signals/demands"));
+        upgrade(turn.pointer_mut("/recommendation/signals/demands"));
     }
 }
 
@@ -141,6 +160,7 @@ fn period(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lakeward_core::request::Demanded;
 
     #[test]
     fn constraints_become_demands() {
@@ -164,6 +184,21 @@ mod tests {
                 "format: not PDF"
             ]
         );
+    }
+
+    #[test]
+    fn alternatives_are_told_from_ways_to_write_a_value() {
+        let demand =
+            |value: Value, said: &str| json!({"role": "place", "value": value, "hard": true, "turn": 1, "said": said});
+        let document = upgraded(json!({"version": 4, "demands": [
+            demand(json!({"values": [["Kenya", "Iceland"]]}), "Kenya or Iceland"),
+            demand(json!({"values": [["Quebec", "Québec"]]}), "Quebec"),
+            demand(json!("said"), "north or south"),
+        ]}));
+        let demands: Vec<Demand> = serde_json::from_value(document["demands"].clone()).expect("demands");
+        let values: Vec<String> = demands.iter().map(ToString::to_string).collect();
+        assert_eq!(values, ["Kenya or Iceland", "Quebec", "north or south"]);
+        assert!(matches!(demands[0].value, Demanded::AnyOf(_)) && matches!(demands[1].value, Demanded::Values(_)));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::role::Role;
-use crate::text::lower_words;
 
 /// What a dataset must or should be, or must not be, in one respect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +39,21 @@ pub enum Demanded {
     Said,
     /// All of these things; each is a list of equivalent catalogue values, written exactly as in the catalogue.
     Values(Vec<Vec<String>>),
+    /// Any one of these catalogue values will do.
+    AnyOf(Vec<String>),
     /// Years covered.
     Period(RequestedYears),
+}
+
+impl Demanded {
+    /// The things demanded, of all of which a dataset must have one of the values; nothing where no catalogue value is known.
+    pub fn things(&self) -> &[Vec<String>] {
+        match self {
+            Self::Values(things) => things,
+            Self::AnyOf(values) => std::slice::from_ref(values),
+            Self::Said | Self::Period(_) => &[],
+        }
+    }
 }
 
 impl Demand {
@@ -96,11 +108,10 @@ impl fmt::Display for Demand {
         match &self.value {
             Demanded::Said => formatter.write_str(&self.said),
             Demanded::Values(things) => {
-                // Where the words name alternatives, the values are those; else they are ways to write one.
-                let most = if lower_words(&self.said).any(|word| word == "or") { usize::MAX } else { 1 };
-                let names = |thing: &Vec<String>| thing.iter().take(most).cloned().collect::<Vec<_>>().join(" or ");
-                formatter.write_str(&things.iter().map(names).collect::<Vec<_>>().join(" and "))
+                let names: Vec<&str> = things.iter().filter_map(|ways| ways.first()).map(String::as_str).collect();
+                formatter.write_str(&names.join(" and "))
             }
+            Demanded::AnyOf(values) => formatter.write_str(&values.join(" or ")),
             Demanded::Period(years) => write!(formatter, "{years}"),
         }
     }

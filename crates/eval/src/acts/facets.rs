@@ -88,10 +88,13 @@ fn things(facet: Facet, demands: &[Demand], avoid: bool) -> Vec<Thing> {
                 let end = |year: Option<i32>| year.map_or(String::new(), |year| year.to_string());
                 things.push(vec![facet.words(&format!("{}-{}", end(from), end(to)))]);
             }
-            Demanded::Values(values) => things.extend(values.iter().map(|ways| {
-                let said = (values.len() == 1).then_some(&demand.said);
-                ways.iter().chain(said).map(|text| facet.words(text)).collect::<Thing>()
-            })),
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
+                let values = demand.value.things();
+                things.extend(values.iter().map(|ways| {
+                    let said = (values.len() == 1).then_some(&demand.said);
+                    ways.iter().chain(said).map(|text| facet.words(text)).collect::<Thing>()
+                }));
+            }
         }
     }
     things.sort();

@@ -83,8 +83,8 @@ impl<'a> Check<'a> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
         let (set, share) = match &demand.value {
-            Demanded::Values(requested) => {
-                for ways in requested.iter().take(MOST_THINGS) {
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
+                for ways in demand.value.things().iter().take(MOST_THINGS) {
                     let mut set = none.clone();
                     for value in ways {
                         index.add_tables_with(&demand.role, value, &mut set)?;
@@ -177,7 +177,7 @@ impl<'a> Check<'a> {
         let says = match self.demand.value {
             Demanded::Period(_) if self.demand.role != Role::Published => reported.has_years,
             Demanded::Period(_) => reported.roles.contains(&Role::Published),
-            Demanded::Values(_) | Demanded::Said => reported.roles.contains(&self.demand.role),
+            Demanded::Values(_) | Demanded::AnyOf(_) | Demanded::Said => reported.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
         let state = match (self.has_all(place), self.refused) {
