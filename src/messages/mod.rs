@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-use lakeward_agent::recommend::{Narrowing, Recommendation};
+use lakeward_agent::recommend::{Narrowing, Note};
 use lakeward_core::request::{Demand, Demanded, Label, Signals};
 use lakeward_core::text::shown;
 use template::CHINESE;
@@ -157,9 +157,7 @@ pub fn demand_line(demand: &Demand) -> String {
 
 /// A field that answers can be narrowed by, with its values.
 pub fn narrowing_line(narrowing: &Narrowing) -> String {
-    let line = narrowing.line();
-    let role = narrowing.role.to_string();
-    line.strip_prefix(&role).map_or_else(|| line.clone(), |values| format!("{}{values}", name(&role)))
+    format!("{}: {}", name(&narrowing.role.to_string()), narrowing.values_line())
 }
 
 /// The respect of a fact, which may name the fields that say it.
@@ -170,10 +168,12 @@ pub fn respect(about: &str) -> String {
     }
 }
 
-/// A note of `answer`: a fact of a record, or a sentence.
-pub fn note<'a>(answer: &Recommendation, note: &'a str) -> Cow<'a, str> {
-    let Some(fact) = answer.facts.iter().find(|fact| current() != Language::English && fact.line() == note) else {
-        return said(note);
+/// A note of an answer.
+pub fn note<'a>(note: Note<'a>) -> Cow<'a, str> {
+    let fact = match note {
+        Note::Sentence(text) => return said(text),
+        Note::Fact(fact) if current() == Language::English => return Cow::Owned(fact.line()),
+        Note::Fact(fact) => fact,
     };
     let (about, cited) = (name(&fact.about), fact.cited());
     let statement = if fact.value.is_some() { fact.statement() } else { said(&fact.statement()).into_owned() };

@@ -3,7 +3,9 @@
 use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
 use crate::messages::{self, count, demand_line, fill, narrowing_line, respect, said, say, understood};
-use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence};
+use lakeward_agent::recommend::{
+    About, Match, Note, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence,
+};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::shown;
@@ -60,8 +62,8 @@ pub fn screen(answer: &Recommendation) {
     }
     question(answer);
     let tabled = comparison(&answer.facts);
-    for note in answer.notes.iter().filter(|note| !tabled || answer.facts.iter().all(|fact| fact.line() != **note)) {
-        out(&shown(&messages::note(answer, note), REASON));
+    for note in answer.typed_notes().filter(|note| !(tabled && matches!(note, Note::Fact(_)))) {
+        out(&shown(&messages::note(note), REASON));
     }
 }
 

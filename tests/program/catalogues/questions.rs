@@ -246,7 +246,7 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     let answer = say(&lakeward, &mut session, "soil moisture in Quebec");
     assert!(!answer.narrowings.is_empty() && answer.narrowings.is_sorted_by(|a, b| a.information >= b.information));
     let first = &answer.narrowings[0];
-    assert!(first.values.len() > 1 && first.line().contains(&first.values[0].value), "{first:?}");
+    assert!(first.values.len() > 1 && first.values_line().contains(&first.values[0].value), "{first:?}");
     let asked = answer.operations.iter().find_map(|operation| operation.question.as_ref()).expect("a question");
     assert_eq!(asked.text, format!("Which {} should it be?", first.role));
     // What all of them have divides nothing.
@@ -326,8 +326,9 @@ fn values_that_mean_the_same_are_one_to_narrow_by() {
     let (lakeward, _) = indexed(folder.path());
     let mut session = lakeward.new_session();
     let answer = say(&lakeward, &mut session, "kelp canopy");
-    let lines: Vec<String> = answer.narrowings.iter().map(|narrowing| narrowing.line()).collect();
-    assert_eq!(lines, ["place: Quebec (12), Hokkaido (6), Tasmania (6)"]);
+    let lines: Vec<String> = answer.narrowings.iter().map(|narrowing| narrowing.values_line()).collect();
+    assert_eq!(answer.narrowings[0].role.to_string(), "place");
+    assert_eq!(lines, ["Quebec (12), Hokkaido (6), Tasmania (6)"]);
     // What was merged is told, and undone by what is remembered.
     let merged = say(&lakeward, &mut session, "in Quebec");
     let note = merged.notes.iter().find(|note| note.contains("`Quebec` is taken for the same as `Québec`"));

@@ -118,10 +118,9 @@ impl Narrowing {
         format!("{}: {}", self.role, value.value)
     }
 
-    /// The field with its values in a line: `place: Norway (12), Kenya (3)`.
-    pub fn line(&self) -> String {
-        let values: Vec<String> =
-            self.values.iter().map(|value| format!("{} ({})", shown(&value.value, 60), value.answers)).collect();
-        format!("{}: {}", self.role, values.join(", "))
+    /// Its values with the number of answers that have each: `Norway (12), Kenya (3)`.
+    pub fn values_line(&self) -> String {
+        let value = |value: &NarrowingValue| format!("{} ({})", shown(&value.value, 60), value.answers);
+        self.values.iter().map(value).collect::<Vec<_>>().join(", ")
     }
 }

@@ -1,5 +1,7 @@
 //! The answer to a turn, as plain types: what `ask --json` prints and what a session keeps.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +84,23 @@ impl Recommendation {
             let why = if unmet.is_empty() { operation.reason.clone() } else { unmet.join("; ") };
             Error::Usage(format!("operation {number} ({}) cannot be run yet: {why}", operation.kind.name()))
         })
+    }
+}
+
+/// A note of an answer, as what it was made from.
+#[derive(Debug, Clone, Copy)]
+pub enum Note<'a> {
+    /// What a record says; [`Recommendation::notes`] has its line.
+    Fact(&'a RecordFact),
+    /// Any other sentence.
+    Sentence(&'a str),
+}
+
+impl Recommendation {
+    /// The notes in their order, those that are lines of facts as the facts.
+    pub fn typed_notes(&self) -> impl Iterator<Item = Note<'_>> {
+        let lines: HashMap<String, &RecordFact> = self.facts.iter().rev().map(|fact| (fact.line(), fact)).collect();
+        self.notes.iter().map(move |note| lines.get(note).map_or(Note::Sentence(note), |fact| Note::Fact(fact)))
     }
 }
 

@@ -81,14 +81,14 @@ impl TaskSpec {
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
     pub fn adjusted(mut self, operation: &Ranked<OperationKind>, demands: &[Demand], has_working: bool) -> Self {
-        let grain = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
-        if !grain.is_empty() {
-            let words = name_words(&grain);
-            let is_single = words.iter().any(|word| INSTANCE_WORDS.contains(&word.as_str()));
+        let grains: Vec<&str> = in_role(demands, &Role::Grain).collect();
+        if !grains.is_empty() {
+            let mut words = grains.iter().flat_map(|grain| name_words(grain));
+            let is_single = words.any(|word| INSTANCE_WORDS.contains(&word.as_str()));
             let granularity = if is_single { Granularity::Instance } else { Granularity::Aggregate };
             if granularity != self.granularity {
                 self.granularity = granularity;
-                self.adjusted.push(format!("granularity: you asked for one row per {grain}"));
+                self.adjusted.push(format!("granularity: you asked for one row per {}", grains.join(", ")));
             }
         }
         let combines = operation.label.combines() && operation.confidence >= CLEAR;

@@ -200,12 +200,12 @@ impl Constraints {
             _ => demand.said.clone(),
         });
         Self {
-            geography: Said::One(said(Field::Geography).join(", ")),
+            geography: Said::Many(said(Field::Geography)),
             time_range: period.map_or(Said::Nothing, Said::One),
             granularity: Said::Many(said(Field::Granularity)),
             required_columns: Said::Many(said(Field::RequiredColumns)),
             excluded: Said::Many(said(Field::Excluded)),
-            topic: Said::One(said(Field::Topic).join(" ")),
+            topic: Said::Many(said(Field::Topic)),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::messages::{self, count, fill, name, narrowing_line, respect, said, sa
 use crate::service::percent::percent_encoded;
 use lakeward::usage;
 use lakeward::{RankedOperation, RankedTable, Recommendation};
-use lakeward_agent::recommend::{Narrowing, RecordFact};
+use lakeward_agent::recommend::{Narrowing, Note, RecordFact};
 use lakeward_core::request::{Label, OperationKind};
 
 /// Tables of an answer that are shown, and those that need not be unfolded.
@@ -50,8 +50,8 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                 } }
             }
         }
-        @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
-        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(found, note))) } }
+        @let is_tabled = |note: &Note<'_>| tabled.is_some() && matches!(note, Note::Fact(_));
+        @for note in found.typed_notes().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(note))) } }
     }
 }
 
