@@ -64,8 +64,7 @@ impl LoopFound {
 }
 
 impl Agent<'_> {
-    /// The tables that a plain search finds for `text`; `None` where it has no words. The latest search is kept, so that stages of a turn which
-    /// look for the same words search once.
+    /// The tables that a plain search finds for `text`; `None` where it has no words. A turn searches for each text once.
     pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
         self.searched_beside(text, || ()).0
     }
@@ -79,14 +78,14 @@ impl Agent<'_> {
         if text.trim().is_empty() {
             return (Ok(None), beside());
         }
-        let known = self.latest_search.borrow().as_ref().filter(|known| known.text == text).cloned();
+        let known = self.searches.get(text);
         if known.is_some() {
             return (Ok(known), beside());
         }
         let (index, embedder, weights) = (self.index, self.embedder, &self.ranking);
         let (found, made) = rayon::join(|| SearchedText::of(index, embedder, text, DEPTH, weights), beside);
         if let Ok(found) = &found {
-            *self.latest_search.borrow_mut() = Some(found.clone());
+            self.searches.keep(found);
         }
         (found.map(Some), made)
     }

@@ -58,6 +58,7 @@ impl Agent<'_> {
     /// The answer to a request, with what led to it. Runs of the search are taken from and kept in `runs`; what is traced asks
     /// anew, so that its trace has every question.
     pub(super) fn answer(&self, session: &mut Session, request: &Request, runs: Option<&RunCache>) -> Result<Turned> {
+        let _turn = self.searches.begin_turn();
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
@@ -112,6 +113,7 @@ impl Agent<'_> {
     /// # Errors
     /// Those of [`Agent::turn`].
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
+        let _turn = self.searches.begin_turn();
         let session = Session::new("weigh", "");
         let reading = self.read(&session, request, None)?;
         let records = self.record_request(&session, &reading, &[])?;

@@ -33,6 +33,7 @@ impl Agent<'_> {
         text: &str,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Option<TurnEffect>> {
+        let _turn = self.searches.begin_turn();
         let working = self.working(session)?;
         // A result of the session is read from the tables that its plan names.
         let file = working.as_ref().filter(|input| matches!(input, Input::File(_)));
