@@ -26,7 +26,9 @@ use lakeward_sketch::{Normaliser, Writing};
 
 mod fitting;
 
-use fitting::{Fitting, Form, alike, called, fitting, is_part, last_part, longest_word_alike, may_explain};
+use fitting::{
+    Fitting, Form, alike, called, fitting, fitting_score, is_part, last_part, longest_word_alike, may_explain,
+};
 
 /// A table of more rows or columns is no code list, a column of more or longer values has no codes.
 const MOST_ROWS: u64 = 2_000;
@@ -36,9 +38,9 @@ const LONGEST_CODE: usize = 12;
 /// Different whole numbers that may be codes.
 const MOST_NUMBERS: usize = 100;
 /// Share of the codes at hand that a list has.
-const KNOWS: f64 = 0.9;
+pub(super) const KNOWS: f64 = 0.9;
 /// Share of the rows of a list that have a code of their own, and of meanings that one code has.
-const UNIQUE: f64 = 0.999;
+pub(super) const UNIQUE: f64 = 0.999;
 const ONE_CODE: f64 = 0.9;
 /// Tables of each form that are looked into for one column, and that a list is tried for.
 const LOOKED_INTO: usize = 2;
@@ -315,7 +317,7 @@ impl Agent<'_> {
             let used = overlap.shared as f64 / rows as f64;
             let called = called(column, entry, code);
             if form.is_list && may_explain(column, called, (used, rows as usize)) {
-                likely.push((called + share + 0.5 * used, table, code));
+                likely.push((fitting_score(called, share, used), table, code));
             } else if form.has_parts {
                 in_parts.push((form.is_list, rows, table, code));
             }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Agent;
+use super::code_lists::{KNOWS, UNIQUE};
 use super::known_columns::{AtHand, KnownColumns};
 use super::plan_reading::{Correction, Read};
 use super::prediction::PLAINLY;
@@ -26,9 +27,6 @@ use lakeward_sketch::{Normaliser, Writing};
 
 /// A column of more values has no codes, a table of more rows does not explain them.
 const MOST_CODES: u64 = 2_000;
-/// Share of the codes at hand that a table of codes has, and of its rows that have a code of their own.
-const KNOWS: f64 = 0.9;
-const UNIQUE: f64 = 0.999;
 /// Columns of numbers are called alike from this likeness.
 const SAME_NAME: f64 = 0.5;
 /// How well a table of codes joins, as a score in 0..=1.

@@ -26,7 +26,7 @@ use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_operate::{
     Gain, GainOptions, LakeContext, PreviewLimits, Split, feature_gain, plan_preview, plan_sql, relation_columns,
 };
-use lakeward_search::correlate::{self, CorrelationAnswer};
+use lakeward_search::correlate::{self, CorrelationAnswer, FOLLOWS};
 use lakeward_search::{CorrelateOptions, QueryTable};
 
 /// Proposals looked at for each feature that is wanted.
@@ -311,7 +311,6 @@ fn same_as_target(
     target: &ColumnProfile,
     columns: &[ColumnProfile],
 ) -> Result<Vec<String>> {
-    const FOLLOWS: f64 = 0.9995;
     let others: Vec<&ColumnProfile> =
         columns.iter().filter(|column| column.logical.is_numeric() && column.name != target.name).collect();
     if !target.logical.is_numeric() || others.is_empty() {

@@ -42,7 +42,7 @@ const SURE: f64 = 0.6;
 /// From this probability words that the table at hand does not explain may name features.
 const SUSPECTED: f64 = 0.2;
 /// An operation of this certainty, if it is no join, is no request for columns of other tables.
-const SURELY_OTHER: f64 = 0.9;
+const SURE_OF_OTHER_KIND: f64 = 0.9;
 /// What a turn for a prediction is answered with.
 struct Predicted {
     /// The operation to go first.
@@ -171,7 +171,7 @@ impl Agent<'_> {
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
         // What is read over the rows at hand and in doubt may be a request for other tables, unless it surely is none.
-        let other_kind = !is_join && signals.operation.confidence >= SURELY_OTHER;
+        let other_kind = !is_join && signals.operation.confidence >= SURE_OF_OTHER_KIND;
         let suspected = doubtful && probability >= SUSPECTED && !other_kind;
         if wants_rows
             || !(is_first || asks || is_idle || suspected)
