@@ -1,7 +1,7 @@
 //! What the page and the REPL say, in English or Chinese.
 //!
 //! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in English, as documents
-//! are; their sentences are found again by the template that made them ([`said`]), so that a session can be read in either language. What
+//! are; their sentences are found again by the template that made them ([`in_language`]), so that a session can be read in either language. What
 //! the table does not have stays English.
 
 mod template;
@@ -119,7 +119,7 @@ pub fn name(english: &str) -> String {
 }
 
 /// A sentence of an answer.
-pub fn said(text: &str) -> Cow<'_, str> {
+pub fn in_language(text: &str) -> Cow<'_, str> {
     match current() {
         Language::English => Cow::Borrowed(text),
         Language::Chinese => CHINESE.translated(text).map_or(Cow::Borrowed(text), Cow::Owned),
@@ -151,7 +151,7 @@ pub fn demand_line(demand: &Demand) -> String {
         _ => Demand { avoid: false, ..demand.clone() }.to_string(),
     };
     let not = if demand.avoid { say("not ") } else { "" };
-    let inferred = demand.value != Demanded::Said && !demand.is_held_to();
+    let inferred = demand.value != Demanded::Words && !demand.is_held_to();
     format!("{}: {not}{value}{}", name(&demand.role.to_string()), if inferred { "?" } else { "" })
 }
 
@@ -171,12 +171,12 @@ pub fn respect(about: &str) -> String {
 /// A note of an answer.
 pub fn note<'a>(note: Note<'a>) -> Cow<'a, str> {
     let fact = match note {
-        Note::Sentence(text) => return said(text),
+        Note::Sentence(text) => return in_language(text),
         Note::Fact(fact) if current() == Language::English => return Cow::Owned(fact.line()),
         Note::Fact(fact) => fact,
     };
     let (about, cited) = (name(&fact.about), fact.cited());
-    let statement = if fact.value.is_some() { fact.statement() } else { said(&fact.statement()).into_owned() };
+    let statement = if fact.value.is_some() { fact.statement() } else { in_language(&fact.statement()).into_owned() };
     let (title, cited) = (shown(&fact.title, LINE), shown(&cited, LINE));
     Cow::Owned(match &fact.field {
         Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &statement, field]),

@@ -92,7 +92,7 @@ fn another_year_of_a_table_in_parts_changes_the_condition() {
 fn a_table_that_was_no_answer_leaves_the_topic_behind() {
     let (_folder, lakeward) = lake();
     let mut session = lakeward.new_session();
-    session.demand(Demand::said(Role::Topic, "lighthouse keepers", 1));
+    session.demand(Demand::in_words(Role::Topic, "lighthouse keepers", 1));
     session.use_table(Input::Table("hives".into()));
     assert!(session.demands.iter().all(|demand| demand.role != Role::Topic), "{:?}", session.demands);
 }

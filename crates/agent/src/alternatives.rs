@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn demand(role: Role, said: &str, turn: usize) -> Demand {
-        Demand::said(role, said, turn)
+        Demand::in_words(role, said, turn)
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Agent<'_> {
         let said_topic = topic_words(&after.demands).next().is_some();
         if over_demands && session.turns.is_empty() && !said_topic && reading.acts.first() != Some(&Act::Unclear) {
             // Nothing is understood of what it is about: all of it is.
-            after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
+            after.demands.insert(0, Demand::in_words(Role::Topic, text.trim(), turn));
         }
         if over_demands && reading.has(Act::Retract) {
             taken_back_by_name(&mut after, text);
@@ -158,7 +158,7 @@ impl Agent<'_> {
             // No record has that value. A subject may be meant in other words.
             Some(Err(Error::Usage(_))) => {
                 let is_value = role != Role::Subject && value.split_whitespace().count() <= LONGEST;
-                let demand = Demand { hard: true, ..Demand::said(role, value, session.next_turn()) };
+                let demand = Demand { hard: true, ..Demand::in_words(role, value, session.next_turn()) };
                 let demands = session.demands.iter().cloned().chain([demand]).collect();
                 Ok(is_value.then(|| Revised { demands, gone: Vec::new(), not_found: Vec::new() }))
             }
@@ -171,7 +171,7 @@ impl Agent<'_> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(Vec::new()) };
         let turn = session.next_turn();
         let is_unknown = |demand: &&Demand| {
-            demand.turn == turn && demand.hard && demand.value == Demanded::Said && vocabulary.has(&demand.role)
+            demand.turn == turn && demand.hard && demand.value == Demanded::Words && vocabulary.has(&demand.role)
         };
         let reason_of = |demand: &Demand| match self.words.demand(self.index, demand.role.name(), &demand.said, turn) {
             Err(Error::Usage(reason)) => Ok(Some(reason)),
@@ -195,7 +195,7 @@ impl Agent<'_> {
                     thing.extend(others);
                 }
                 read_alternatives(demand);
-            } else if demand.value == Demanded::Said && demand.role != Role::Topic {
+            } else if demand.value == Demanded::Words && demand.role != Role::Topic {
                 // Written with other accents or joining words than in the catalogue.
                 let same = self.index.facets()?.alike(&demand.role, &demand.said);
                 if !same.is_empty() {
@@ -411,7 +411,7 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
 fn words(demands: &[Demand]) -> String {
     let is_said = |demand: &&Demand| {
         let about = matches!(demand.role, Role::Topic | Role::Subject);
-        !demand.avoid && (about || demand.value == Demanded::Said)
+        !demand.avoid && (about || demand.value == Demanded::Words)
     };
     demands.iter().filter(is_said).map(|demand| demand.said.as_str()).collect::<Vec<_>>().join(" \n")
 }

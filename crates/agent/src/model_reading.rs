@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
-use super::readers::Asked;
+use super::readers::TurnToRead;
 use super::spelt_out::ids_in;
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -110,8 +110,12 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index, and whatever reading the tables of the plan reports.
-    pub(super) fn read_by_model(&self, model: &LanguageModel<'_>, asked: &Asked<'_>) -> Result<Option<ModelReading>> {
-        let Asked { session, text, plan, at_hand, .. } = *asked;
+    pub(super) fn read_by_model(
+        &self,
+        model: &LanguageModel<'_>,
+        asked: &TurnToRead<'_>,
+    ) -> Result<Option<ModelReading>> {
+        let TurnToRead { session, text, plan, at_hand, .. } = *asked;
         let tables = match plan {
             Some(plan) => self.prompt_tables(session, text, plan, at_hand)?,
             None => Value::Array(Vec::new()),
@@ -343,7 +347,7 @@ impl ModelDemand {
             (None, Some(to)) => Some(RequestedYears::EndsIn(to)),
             (None, None) => None,
         };
-        let demand = Demand { avoid: self.avoid, ..Demand::said(role, words, turn) };
+        let demand = Demand { avoid: self.avoid, ..Demand::in_words(role, words, turn) };
         match years.filter(|_| demand.role == Respect::Period) {
             Some(years) => Demand { value: Demanded::Period(years), hard: true, ..demand },
             None => demand,

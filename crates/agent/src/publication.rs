@@ -59,7 +59,7 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
     let published_last = said_last(Role::Published) > said_last(Role::Period);
     for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Role::Period) {
         let Demanded::Period(mut years) = demand.value else { continue };
-        if let Some(bounded) = bound_said(text, &demand.said) {
+        if let Some(bounded) = bound_in_words(text, &demand.said) {
             (years, demand.avoid) = (bounded, false);
             demand.value = Demanded::Period(years);
         }
@@ -83,7 +83,7 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
             Governed::Published => {
                 demand.role = Role::Published;
                 let mut named = years_in(&demand.said, LIKELY);
-                if let (Some(year), None, None) = (named.next(), named.next(), bound_said(text, &demand.said))
+                if let (Some(year), None, None) = (named.next(), named.next(), bound_in_words(text, &demand.said))
                     && text.contains(&format!(" in {year}"))
                 {
                     demand.value = Demanded::Period(RequestedYears::Cover { from: year, to: year });
@@ -165,7 +165,7 @@ fn text_takes_back(text: &str) -> bool {
 }
 
 /// What closed forms around the one year of `said` want of it: `2019 or later`, `not older than 2015`.
-fn bound_said(text: &str, said: &str) -> Option<RequestedYears> {
+fn bound_in_words(text: &str, said: &str) -> Option<RequestedYears> {
     const FROM: [&str; 6] = ["later", "newer", "after", "onward", "onwards", "since"];
     const TO: [&str; 3] = ["earlier", "older", "before"];
     let mut named = years_in(said, LIKELY);
@@ -310,7 +310,7 @@ mod tests {
     fn years_of_both_kinds_that_are_read_as_one_period_are_parted() {
         let separated = |text: &str, said: &str| {
             let years = RequestedYears::Cover { from: 1970, to: 2016 };
-            let read = Demand { value: Demanded::Period(years), hard: true, ..Demand::said(Role::Period, said, 1) };
+            let read = Demand { value: Demanded::Period(years), hard: true, ..Demand::in_words(Role::Period, said, 1) };
             let demands = vec![read];
             let mut after = Revised { demands, ..Revised::default() };
             separate_publication(&mut after, text, 1, false);
@@ -344,7 +344,7 @@ mod tests {
             ("in 1999", "1999", None),
             ("between 1990 and 2010", "1990 and 2010", None),
         ] {
-            assert_eq!(bound_said(text, said), expected, "{text}");
+            assert_eq!(bound_in_words(text, said), expected, "{text}");
         }
     }
 
@@ -353,7 +353,7 @@ mod tests {
         let period = |said: &str, year, turn| Demand {
             value: Demanded::Period(RequestedYears::StartsIn(year)),
             hard: true,
-            ..Demand::said(Role::Period, said, turn)
+            ..Demand::in_words(Role::Period, said, turn)
         };
         let separated = |before: Demand, text: &str, replaces| {
             let read = period("2018", 2018, 2);
@@ -384,7 +384,7 @@ mod tests {
         let demand = |said: &str, year, turn| Demand {
             value: Demanded::Period(RequestedYears::StartsIn(year)),
             hard: true,
-            ..Demand::said(Role::Period, said, turn)
+            ..Demand::in_words(Role::Period, said, turn)
         };
         let demands = vec![
             Demand { role: Role::Published, ..demand("2015", 2015, 1) },

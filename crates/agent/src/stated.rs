@@ -16,7 +16,7 @@ use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
-use lakeward_reading::reader::{Act, Revised, TurnReading, month_said};
+use lakeward_reading::reader::{Act, Revised, TurnReading, month_in_words};
 
 use super::alternatives::{adds_to_another, respects_named};
 use super::publication::{says_coverage, says_publication};
@@ -123,10 +123,10 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
                 let is_length = demand.role == Role::Frequency && LENGTHS.contains(&demand.said.as_str());
                 !is_length
                     && stands_alone(text, &demand.said)
-                    && is_said_so(text, demand)
+                    && clause_agrees(text, demand)
                     && is_governed(text, demand, &read)
             }
-            Demanded::Said => true,
+            Demanded::Words => true,
         };
         demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
@@ -200,7 +200,7 @@ fn is_question(text: &str) -> bool {
 }
 
 /// Whether the clause refuses what is read as refused, and nothing else; what is named twice may be both.
-fn is_said_so(text: &str, demand: &Demand) -> bool {
+fn clause_agrees(text: &str, demand: &Demand) -> bool {
     let Some((from, own, to)) = clause_of(text, &demand.said) else { return true };
     let refuses = |word: &String| {
         TURNING.contains(&word.as_str()) || REFUSING.split_whitespace().any(|refusing| refusing == word)
@@ -242,7 +242,7 @@ fn is_plain_year(text: &str, said: &str) -> bool {
     let behind = text.split_once(said).map_or("", |(_, behind)| behind);
     let digits = behind.trim_start().chars().take_while(char::is_ascii_digit).count();
     let is_date = behind.starts_with(' ') && (1..=2).contains(&digits)
-        || lower_words(said).any(|word| month_said(&word).is_some());
+        || lower_words(said).any(|word| month_in_words(&word).is_some());
     !is_date && years_in(said, LIKELY).next().is_some()
 }
 
@@ -331,7 +331,7 @@ mod tests {
     fn stays(text: &str, role: Role, value: Demanded, said: &str) -> bool {
         let reading = TurnReading { text: text.into(), ..TurnReading::default() };
         let mut after = Revised {
-            demands: vec![Demand { value, hard: true, ..Demand::said(role, said, 1) }],
+            demands: vec![Demand { value, hard: true, ..Demand::in_words(role, said, 1) }],
             ..Revised::default()
         };
         let notes = hold_to_stated(&mut after, &reading, 1);
@@ -375,7 +375,7 @@ mod tests {
     fn years_after_a_date_of_publication_may_be_either() {
         let years = |from| Demanded::Period(RequestedYears::StartsIn(from));
         let demand =
-            |role, from, turn| Demand { value: years(from), hard: true, ..Demand::said(role, "since 2016", turn) };
+            |role, from, turn| Demand { value: years(from), hard: true, ..Demand::in_words(role, "since 2016", turn) };
         for (text, expected) in [("rather since 2016", false), ("covering everything since 2016", true)] {
             let demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
             let mut after = Revised { demands, ..Revised::default() };
@@ -396,7 +396,8 @@ mod tests {
             ("clear all limits", Act::Retract, false),
             ("let's start afresh: wheat", Act::New, false),
         ] {
-            let demands = vec![Demand { value: kenya.clone(), hard: true, ..Demand::said(Role::Place, "Kenya", 1) }];
+            let demands =
+                vec![Demand { value: kenya.clone(), hard: true, ..Demand::in_words(Role::Place, "Kenya", 1) }];
             let mut after = Revised { demands, ..Revised::default() };
             let reading = TurnReading { text: text.into(), acts: vec![act], ..TurnReading::default() };
             let notes = hold_to_stated(&mut after, &reading, 2);

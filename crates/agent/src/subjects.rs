@@ -57,7 +57,7 @@ pub(super) fn hold_to_named(after: &mut Revised, text: &str, turn: usize, replac
             };
             gone.extend(demands.extract_if(.., is_replaced));
         }
-        demands.push(Demand { value, hard: true, avoid, ..Demand::said(Role::Subject, said, turn) });
+        demands.push(Demand { value, hard: true, avoid, ..Demand::in_words(Role::Subject, said, turn) });
     }
 }
 
@@ -66,7 +66,7 @@ fn named(text: &str, vocabulary: &Vocabulary) -> Vec<(String, Demanded)> {
     let words = words(text);
     let subject = |words: &[Range<usize>]| {
         let said = text[words.first()?.start..words.last()?.end].trim_matches(['\'', '(', ')', '`']);
-        let found = vocabulary.grounded(Demand::said(Role::Subject, said, 0));
+        let found = vocabulary.grounded(Demand::in_words(Role::Subject, said, 0));
         let is_one = matches!(&found.value, Demanded::Values(things) if things.len() == 1);
         (found.hard && is_one && found.role == Role::Subject).then(|| (said.to_string(), found.value))
     };

@@ -7,7 +7,7 @@ use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
 use super::prediction::Joining;
-use super::readers::{Asked, TurnReader};
+use super::readers::{TurnReader, TurnToRead};
 use super::reading::Reading;
 use super::scored::{Scored, best_for, best_table, ranked_table, supplements};
 use super::trace::{ModelUse, Provenance};
@@ -199,7 +199,7 @@ impl Agent<'_> {
         let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
         let by_model = match (&weighed.over_first, &base, asked) {
             (Some(_), Some(base), Some(model)) => {
-                let asked = Asked { session, text, previous: "", plan: Some(&base.plan), at_hand: None };
+                let asked = TurnToRead { session, text, previous: "", plan: Some(&base.plan), at_hand: None };
                 model.read(self, &asked)?.and_then(|read| read.over)
             }
             _ => None,
@@ -440,7 +440,7 @@ impl Agent<'_> {
         let words = if words.is_empty() { vec![text.trim()] } else { words };
         // What holds from turns before says nothing of this one.
         let is_grounded = match is_first {
-            true => reading.signals.demands.iter().any(|demand| demand.value != Demanded::Said),
+            true => reading.signals.demands.iter().any(|demand| demand.value != Demanded::Words),
             false => text.contains(|letter: char| letter.is_ascii_digit()),
         };
         let is_read = self.embedder.as_remote().is_some()

@@ -3,7 +3,7 @@
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::PlanReading;
-use super::readers::{Asked, BuiltIn, TurnReader, Understood};
+use super::readers::{BuiltIn, TurnReader, TurnToRead, Understood};
 use crate::session::{Session, Turn};
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
@@ -41,7 +41,7 @@ impl Agent<'_> {
         let at_hand = file.zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().map(|input| session.plan_of(input));
         let previous = session.latest().map_or("", Turn::read);
-        let asked = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
+        let asked = TurnToRead { session, text, previous, plan: plan.as_ref(), at_hand };
         let reader: &dyn TurnReader = model.map_or(&BuiltIn, |model| model);
         let Some(read) = reader.read(self, &asked)? else { return Ok(None) };
         let demands = read.demands(self, &asked)?.demands;

@@ -12,7 +12,7 @@ use super::reading::{Reading, without_clarify};
 use super::scored::{Scored, best_table, lists};
 use super::trace::RankedList;
 use crate::agentic::card::{self, Card};
-use crate::agentic::listwise::Asked;
+use crate::agentic::listwise::OrderRequest;
 use crate::recommend::fit;
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
@@ -112,7 +112,7 @@ impl Agent<'_> {
             .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate), llm.share))
             .collect();
         let earlier = self.window(session);
-        let asked = Asked {
+        let asked = OrderRequest {
             earlier: &earlier,
             request: &reading.request.text,
             operation: reading.signals.operation.label.name(),

@@ -174,7 +174,7 @@ pub(super) fn of_ranked(
     })?;
     let mut members: HashMap<usize, Member> = members.into_iter().flatten().collect();
     if index.exchange().is_some() {
-        hear_values(index, label, tables, &alike, &mut members)?;
+        receive_values(index, label, tables, &alike, &mut members)?;
     }
     let own = || {
         // The files are read by one shard.
@@ -206,7 +206,7 @@ pub(super) fn of_ranked(
 }
 
 /// Fetches the values of those members that their probes alone do not tell apart.
-fn hear_values(
+fn receive_values(
     index: &LakeIndex,
     label: &str,
     tables: &[(TableRef, Option<u64>)],

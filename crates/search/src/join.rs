@@ -7,11 +7,11 @@
 //! tiny domains) are ranked lower and marked.
 
 mod answer;
-mod asked;
 mod candidate;
 mod context;
 mod declared;
 mod features;
+mod key_column;
 mod variants;
 
 use std::cmp::Ordering;
@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
 pub(super) use self::declared::{DeclaredKey, declared_keys};
 use self::declared::{declared_pairs, declared_places};
+use self::key_column::KeyColumn;
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;

@@ -154,7 +154,7 @@ pub fn search(
     query: &QueryTable,
     options: &UnionOptions<'_>,
 ) -> Result<Vec<UnionAnswer>> {
-    // What was heard of is not computed again in the next round.
+    // What was received from all shards is not computed again in the next round.
     let best = match index.exchange() {
         None => None,
         Some(_) => {

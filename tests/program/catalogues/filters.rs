@@ -119,7 +119,7 @@ const MISSED: usize = 385;
 fn written(demand: &Demand) -> Vec<String> {
     let not = if demand.avoid { "!" } else { "" };
     let values = match &demand.value {
-        Demanded::Said => Vec::new(),
+        Demanded::Words => Vec::new(),
         Demanded::Period(years) => {
             let year = |year: Option<i32>| year.map_or("?".to_string(), |year| year.to_string());
             let (from, to) = years.bounds();

@@ -1,7 +1,7 @@
 //! Plan, retrieve, evaluate: a request is taken apart, searched in several ways, judged, and searched anew until what was found is
 //! enough or a limit is reached (after "agentic hybrid retrieval", Terrenzi et al. 2026).
 //!
-//! [`pursue()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
+//! [`search_for()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
 //! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
 //! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place, each role
 //! with a question of its own or all of them in one ([`Style`]).
@@ -54,7 +54,7 @@ pub use report::{EvaluationReport, Signals};
 pub use reranker::{ModelReranker, RuleReranker};
 pub use retriever::RuleRetriever;
 pub use search_goal::{Retrieval, SearchGoal, Settings, Style};
-pub use search_loop::{pursue, run_with};
+pub use search_loop::{run_with, search_for};
 pub use search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 pub use trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings};
 

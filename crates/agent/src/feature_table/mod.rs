@@ -87,7 +87,7 @@ impl Aggregate {
 
     /// What words say that several values of a column become: the first of these terms in them. A number of things is a count of their names,
     /// but a column of numbers holds it.
-    pub(crate) fn said(words: &str, column: LogicalType) -> Option<Self> {
+    pub(crate) fn named_in(words: &str, column: LogicalType) -> Option<Self> {
         const TERMS: [(&str, Aggregate); 12] = [
             ("number of", Aggregate::Count),
             ("how many", Aggregate::Count),

@@ -137,7 +137,7 @@ impl Agent<'_> {
             && session.turns.iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || continues;
         let columns = &query.entry.profile.columns;
-        let mut said = target_said(turn, text, columns);
+        let mut said = target_of_turn(turn, text, columns);
         // A column at hand that was taken for one wanted of other tables is what is to be predicted, where nothing else is named.
         if said.is_none() && is_first {
             let own = added.iter().position(|words| target_named(words, columns).is_some());
@@ -307,7 +307,7 @@ impl Agent<'_> {
 
 /// The column that a turn speaks of as what is to be predicted: as it is read, else as its words name it outside of what is wanted of other
 /// tables.
-fn target_said(turn: &TurnReading, text: &str, columns: &[ColumnProfile]) -> Option<usize> {
+fn target_of_turn(turn: &TurnReading, text: &str, columns: &[ColumnProfile]) -> Option<usize> {
     let can_be = |place: &usize| *place < columns.len() && correlate::target_column(columns, *place).is_ok();
     let read = turn.of(Role::Column).filter_map(|span| span.columns.first().copied()).find(can_be);
     read.or_else(|| {

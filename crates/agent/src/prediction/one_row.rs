@@ -1,6 +1,6 @@
 //! Joins that neither repeat rows nor lose what is to be predicted.
 
-use super::{SURE, SUSPECTED, target_said};
+use super::{SURE, SUSPECTED, target_of_turn};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::RankedOperation;
@@ -46,7 +46,8 @@ impl Agent<'_> {
         }
         let columns = &query.entry.profile.columns;
         let is_for_it = signals.intention.label == Intention::Prediction;
-        let target = target_said(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
+        let target =
+            target_of_turn(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let is_total = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
         let in_doubt = first.preconditions.iter().any(|part| !part.met);
@@ -153,7 +154,7 @@ impl Agent<'_> {
         let mut is_counted = false;
         for column in &columns {
             let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
-            let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
+            let said = logical.and_then(|logical| Aggregate::named_in(words, logical)).unwrap_or_default();
             // The rows of a key are counted once.
             if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
                 continue;

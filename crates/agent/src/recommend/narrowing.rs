@@ -114,7 +114,7 @@ impl Narrowing {
     }
 
     /// How a turn chooses a value of the field: `place: Norway`.
-    pub fn said(&self, value: &NarrowingValue) -> String {
+    pub fn choice(&self, value: &NarrowingValue) -> String {
         format!("{}: {}", self.role, value.value)
     }
 

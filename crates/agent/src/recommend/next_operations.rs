@@ -77,7 +77,7 @@ impl Situation<'_> {
 }
 
 /// Where the request says nothing of rows and columns.
-fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
+fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
     let Some(base) = &situation.base else { return without_table(situation, kind) };
     let id = base.entry.id.as_str();
     let what = match kind {
@@ -117,7 +117,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
                 _ if requested.is_some() => requested.cloned().unwrap_or_else(|| clarify(situation)),
                 OperationKind::Join => join(situation, &phrases),
                 OperationKind::Union => union(situation),
-                OperationKind::Filter | OperationKind::Aggregate => nothing_said(situation, *kind),
+                OperationKind::Filter | OperationKind::Aggregate => no_columns_named(situation, *kind),
                 OperationKind::Clarify => clarify(situation),
             };
             ranked.asked = asked.probability(*kind);

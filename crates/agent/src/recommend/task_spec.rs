@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_said_outright_wins() {
         let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
-        let per = |text: &str| vec![Demand::said(Role::Grain, text, 1)];
+        let per = |text: &str| vec![Demand::in_words(Role::Grain, text, 1)];
         let spec = TaskSpec::of(Intention::Summarization);
         let filter = sure(OperationKind::Filter);
         assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);

@@ -142,7 +142,7 @@ pub(super) fn bound(demands: &mut Vec<Demand>, old: usize) {
                 things.iter_mut().for_each(|ways| ways.truncate(VALUES[old]));
             }
             Demanded::AnyOf(values) => values.truncate(VALUES[old]),
-            Demanded::Said | Demanded::Period(_) => {}
+            Demanded::Words | Demanded::Period(_) => {}
         }
     }
 }

@@ -91,7 +91,7 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
     let mut found: Vec<Demand> = Vec::new();
     let mut said = |role: Role, words: &str, turn: usize, avoid: bool| {
         if !words.trim().is_empty() {
-            found.push(Demand { avoid, ..period_demand(Demand::said(role, words, turn)) });
+            found.push(Demand { avoid, ..period_demand(Demand::in_words(role, words, turn)) });
         }
     };
     // Version 1 kept lists as one text.

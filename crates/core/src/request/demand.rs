@@ -35,8 +35,9 @@ pub struct Demand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Demanded {
-    /// What was said, of which the catalogue knows nothing.
-    Said,
+    /// What its words say, as the catalogue has no value for them.
+    #[serde(rename = "said")]
+    Words,
     /// All of these things; each is a list of equivalent catalogue values, written exactly as in the catalogue.
     Values(Vec<Vec<String>>),
     /// Any one of these catalogue values will do.
@@ -51,7 +52,7 @@ impl Demanded {
         match self {
             Self::Values(things) => things,
             Self::AnyOf(values) => std::slice::from_ref(values),
-            Self::Said | Self::Period(_) => &[],
+            Self::Words | Self::Period(_) => &[],
         }
     }
 }
@@ -64,15 +65,15 @@ impl Demand {
 
     /// It as `role: value`; with a question mark where it is inferred that the catalogue means it, or in doubt that it is meant.
     pub fn line(&self) -> String {
-        let inferred = self.value != Demanded::Said && !self.is_held_to();
+        let inferred = self.value != Demanded::Words && !self.is_held_to();
         format!("{}: {self}{}", self.role, if inferred { "?" } else { "" })
     }
 
     /// A wish that is only words yet.
-    pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
+    pub fn in_words(role: Role, words: impl Into<String>, turn: usize) -> Self {
         Self {
             role,
-            value: Demanded::Said,
+            value: Demanded::Words,
             avoid: false,
             hard: false,
             doubtful: false,
@@ -106,7 +107,7 @@ impl fmt::Display for Demand {
             formatter.write_str("not ")?;
         }
         match &self.value {
-            Demanded::Said => formatter.write_str(&self.said),
+            Demanded::Words => formatter.write_str(&self.said),
             Demanded::Values(things) => {
                 let names: Vec<&str> = things.iter().filter_map(|ways| ways.first()).map(String::as_str).collect();
                 formatter.write_str(&names.join(" and "))

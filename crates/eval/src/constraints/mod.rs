@@ -10,7 +10,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::free_text::{Period, Said, places, tokens, years_said};
+use super::free_text::{Period, Texts, places, tokens, years_said};
 use super::layout::lines::{file_of, read_json};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_core::error::Result;
@@ -161,24 +161,24 @@ struct Turn {
 #[derive(Debug, Default, Deserialize)]
 struct Constraints {
     #[serde(default)]
-    geography: Said,
+    geography: Texts,
     #[serde(default)]
-    time_range: Said,
+    time_range: Texts,
     #[serde(default)]
-    granularity: Said,
+    granularity: Texts,
     #[serde(default)]
-    required_columns: Said,
+    required_columns: Texts,
     #[serde(default)]
-    excluded: Said,
+    excluded: Texts,
     #[serde(default)]
-    topic: Said,
+    topic: Texts,
 }
 
 /// Something that a turn replaces.
 #[derive(Debug, Deserialize)]
 struct Override {
     constraint: Field,
-    was: Said,
+    was: Texts,
 }
 
 /// What two sides are compared by.
@@ -200,16 +200,16 @@ impl Constraints {
             _ => demand.said.clone(),
         });
         Self {
-            geography: Said::Many(said(Field::Geography)),
-            time_range: period.map_or(Said::Nothing, Said::One),
-            granularity: Said::Many(said(Field::Granularity)),
-            required_columns: Said::Many(said(Field::RequiredColumns)),
-            excluded: Said::Many(said(Field::Excluded)),
-            topic: Said::Many(said(Field::Topic)),
+            geography: Texts::Many(said(Field::Geography)),
+            time_range: period.map_or(Texts::Nothing, Texts::One),
+            granularity: Texts::Many(said(Field::Granularity)),
+            required_columns: Texts::Many(said(Field::RequiredColumns)),
+            excluded: Texts::Many(said(Field::Excluded)),
+            topic: Texts::Many(said(Field::Topic)),
         }
     }
 
-    fn said(&self, field: Field) -> &Said {
+    fn texts_of(&self, field: Field) -> &Texts {
         match field {
             Field::Geography => &self.geography,
             Field::TimeRange => &self.time_range,
@@ -221,7 +221,7 @@ impl Constraints {
     }
 
     fn items(&self, field: Field) -> BTreeSet<Item> {
-        let texts = self.said(field).texts();
+        let texts = self.texts_of(field).texts();
         match field {
             Field::TimeRange => texts.into_iter().filter_map(Period::of).map(Item::Period).collect(),
             Field::Geography => texts.into_iter().flat_map(places).map(Item::Word).collect(),
@@ -267,7 +267,7 @@ pub fn score(folder: &Path) -> Result<Option<ConstraintScores>> {
                 }
                 if gold_items != predicted_items {
                     let texts = |of: &Constraints| {
-                        of.said(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
+                        of.texts_of(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
                     };
                     let (gold, predicted) = (texts(gold), texts(&predicted));
                     wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, told: predicted });

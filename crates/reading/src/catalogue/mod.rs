@@ -72,12 +72,12 @@ impl CatalogueWords {
             return Err(Error::Usage("the catalogue says nothing by field that could be asked for".into()));
         };
         let known = Role::from(role.to_string());
-        let said = Demand::said(known.clone(), words, turn);
+        let said = Demand::in_words(known.clone(), words, turn);
         let grounded = match known {
             Role::Period => crate::reader::period_demand(said),
             _ => vocabulary.grounded(said),
         };
-        if grounded.role == known && grounded.value != Demanded::Said {
+        if grounded.role == known && grounded.value != Demanded::Words {
             return Ok(Demand { hard: true, filters: true, ..grounded });
         }
         let nearest = |of: &str, names: &mut dyn Iterator<Item = &str>| nearest_names(of, names, 1).into_iter().next();
@@ -98,7 +98,7 @@ impl Vocabulary {
     /// A demand with the values that it means here. A grain can be a dimension of the records, or how often they are released; what the
     /// data is about can be one of their subjects.
     pub fn grounded(&self, demand: Demand) -> Demand {
-        if demand.value != Demanded::Said {
+        if demand.value != Demanded::Words {
             return demand;
         }
         let frequency = || {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     fn grounded(role: Role, said: &str) -> String {
-        let found = vocabulary().grounded(Demand::said(role, said, 1));
+        let found = vocabulary().grounded(Demand::in_words(role, said, 1));
         format!("{} {found}{}", found.role, if found.hard { "!" } else { "" })
     }
 

@@ -179,7 +179,7 @@ fn respect_of(span: &Span, over_demands: bool) -> Option<Respect> {
 fn demand_of(span: &Span, role: Respect, turn: usize, this_year: i32) -> Demand {
     let kept_out = matches!(span.role, Role::Value | Role::Test) && span.operator == Operator::Different;
     let avoid = span.unwanted || span.role == Role::Hide || kept_out;
-    let mut demand = Demand { avoid, ..Demand::said(role, span.words.clone(), turn) };
+    let mut demand = Demand { avoid, ..Demand::in_words(role, span.words.clone(), turn) };
     if demand.role == Respect::Period {
         let mut operator = span.operator;
         if demand.avoid {

@@ -35,7 +35,7 @@ const MOST_GROUPS: u64 = 60;
 pub fn questions(facts: &Facts) -> (Vec<String>, Vec<Facet>) {
     let subject = Subject::of(facts);
     let columns = Columns::of(facts);
-    let mut asked = Asked::default();
+    let mut asked = QuestionsSoFar::default();
     // The order is that of use: where ten are too few, the last ones go.
     asked.add(topic(&subject));
     let mut described = from_description(facts, &subject).into_iter();
@@ -62,12 +62,12 @@ pub fn questions(facts: &Facts) -> (Vec<String>, Vec<Facet>) {
 
 /// Questions asked so far; alike ones are asked once.
 #[derive(Default)]
-struct Asked {
+struct QuestionsSoFar {
     questions: Vec<String>,
     seen: HashSet<Vec<String>>,
 }
 
-impl Asked {
+impl QuestionsSoFar {
     fn add(&mut self, question: Option<String>) {
         let Some(question) = question else { return };
         // As it will be read again: facts of many spaces give questions of many spaces.

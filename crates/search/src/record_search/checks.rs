@@ -93,7 +93,7 @@ impl<'a> Check<'a> {
                 }
                 (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
-            Demanded::Said => (none, 0.0),
+            Demanded::Words => (none, 0.0),
             Demanded::Period(requested) if demand.role == Role::Published => {
                 let mut met = none.clone();
                 for year in index.facets()?.values_of(&demand.role) {
@@ -177,7 +177,7 @@ impl<'a> Check<'a> {
         let says = match self.demand.value {
             Demanded::Period(_) if self.demand.role != Role::Published => reported.has_years,
             Demanded::Period(_) => reported.roles.contains(&Role::Published),
-            Demanded::Values(_) | Demanded::AnyOf(_) | Demanded::Said => reported.roles.contains(&self.demand.role),
+            Demanded::Values(_) | Demanded::AnyOf(_) | Demanded::Words => reported.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
         let state = match (self.has_all(place), self.refused) {

@@ -120,7 +120,12 @@ fn opened(lake: &Path) -> LakeIndex {
 
 fn wants(role: &str, values: &[&str]) -> Demand {
     let value = Demanded::Values(values.iter().map(|value| vec![value.to_string()]).collect());
-    Demand { value, hard: true, filters: true, ..Demand::said(Role::from(role.to_string()), values.join(" and "), 1) }
+    Demand {
+        value,
+        hard: true,
+        filters: true,
+        ..Demand::in_words(Role::from(role.to_string()), values.join(" and "), 1)
+    }
 }
 
 fn years(value: RequestedYears) -> Demand {

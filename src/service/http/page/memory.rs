@@ -27,7 +27,7 @@ pub struct Forgotten {
 }
 
 #[derive(Deserialize)]
-pub struct Demanded {
+pub struct DemandForm {
     role: String,
     value: String,
     revision: u64,
@@ -135,7 +135,7 @@ pub async fn forget(
 pub async fn demand(
     visitor: Visitor,
     Path(id): Path<String>,
-    Form(of): Form<Demanded>,
+    Form(of): Form<DemandForm>,
 ) -> std::result::Result<Response, Fault> {
     remember(&visitor, &id, of.revision, (of.role, of.value), "").await
 }
