@@ -240,7 +240,7 @@ impl Agent<'_> {
             for table in self.index.tables().filter(|table| *table != list) {
                 let segment = self.index.segment(table.segment)?;
                 let mut is_called = false;
-                for column in segment.catalog.columns(table.table)? {
+                for column in segment.tables.columns(table.table)? {
                     let own = NameParts::of(segment.columns.name(segment.columns.record(column)?)?);
                     is_called |=
                         names.iter().any(|name| alike(&own, name).max(longest_word_alike(&own, name)) >= ALIKE);
@@ -271,7 +271,7 @@ impl Agent<'_> {
             runs.map(|run| run.join(" ")).filter(|run| !run.is_empty() && !is_function_word(&run.to_lowercase()));
         let hashes: Vec<u64> = runs.map(|run| normaliser.value(&run).hash).collect();
         let id = self.index.id(table)?;
-        let columns = self.index.segment(table.segment)?.catalog.columns(table.table)?.count();
+        let columns = self.index.segment(table.segment)?.tables.columns(table.table)?.count();
         for place in 0..columns {
             if is_any_held(self.index, id, place, &hashes)? {
                 return Ok(true);
@@ -310,7 +310,7 @@ impl Agent<'_> {
             }
             let dataset = self.index.dataset(table)?;
             let Some(entry) = dataset.table().filter(|entry| is_small(entry)) else { continue };
-            let first = segment.catalog.columns(table.table)?.next().unwrap_or_default();
+            let first = segment.tables.columns(table.table)?.next().unwrap_or_default();
             let code = (place.column - first) as usize;
             let rows = rows_of(entry);
             let form = Form::of(&entry.profile.columns, code);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::session::{Retrieval, Session, Turn};
 use lakeward_core::request::{Demand, Label};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 
@@ -60,7 +60,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
 fn demand_items(demands: &[Demand], characters: usize) -> Value {
     let demand = |demand: &Demand| {
         let role = match &demand.role {
-            Role::Other(_) => "other",
+            Respect::Other(_) => "other",
             role => role.name(),
         };
         json!({
@@ -163,7 +163,7 @@ mod tests {
                 value: Demanded::Values(vec![vec![format!("value {turn}")]]),
                 hard: true,
                 ..Demand::in_words(
-                    Role::Other(format!("field {turn}")),
+                    Respect::Other(format!("field {turn}")),
                     format!("what turn {turn} says, in {}", "many words ".repeat(20)),
                     turn,
                 )

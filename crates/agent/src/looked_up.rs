@@ -178,7 +178,7 @@ impl Agent<'_> {
         let Some(entry) = dataset.table() else { return Ok(Vec::new()) };
         let segment = self.index.segment(table.segment)?;
         let mut found: Vec<(f64, usize)> = Vec::new();
-        for (number, key) in segment.catalog.columns(table.table)?.zip(&entry.profile.columns) {
+        for (number, key) in segment.tables.columns(table.table)?.zip(&entry.profile.columns) {
             if key.uniqueness < UNIQUE || !(1..=MOST_CODES).contains(&key.rows) {
                 continue;
             }
@@ -224,7 +224,7 @@ impl Agent<'_> {
             let mut between: Vec<TableRef> = Vec::new();
             for (column, overlap) in join::closest_columns(self.index, key)? {
                 let segment = self.index.segment(column.segment)?;
-                let Some(&number) = segment.catalog.tables_of(&[column.column])?.first() else { continue };
+                let Some(&number) = segment.tables.tables_of(&[column.column])?.first() else { continue };
                 let by = TableRef { segment: column.segment, table: number };
                 let is_held = overlap.shared as f64 >= KNOWS * overlap.candidate_values as f64;
                 if is_held && by != table && !between.contains(&by) {

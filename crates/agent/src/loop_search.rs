@@ -11,7 +11,7 @@ use crate::agentic::{
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::TableRef;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
@@ -213,5 +213,5 @@ impl Channel for Questions<'_> {
 
 /// Words that a table has to hold.
 fn must_have(demands: &[Demand]) -> Vec<String> {
-    [Role::Place, Role::Column].iter().flat_map(|role| in_role(demands, role)).map(str::to_string).collect()
+    [Respect::Place, Respect::Column].iter().flat_map(|role| in_role(demands, role)).map(str::to_string).collect()
 }

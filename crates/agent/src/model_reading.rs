@@ -15,7 +15,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::{Act, Demand, Demanded, Input, Intention, Label, OperationKind, RequestedYears};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{NameParts, lower_words};
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;

@@ -16,7 +16,7 @@ use crate::recommend::{Choice, NarrowingValue, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_role, topic_words};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Role, TurnReading};

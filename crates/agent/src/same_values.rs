@@ -98,14 +98,14 @@ pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lakeward_core::role::Role;
+    use lakeward_core::respect::Respect;
 
     #[test]
     fn values_are_set_apart_in_words() {
         let thing = ["Quebec", "Québec"].map(str::to_string).to_vec();
-        let merged = Demand { value: Demanded::Values(vec![thing]), ..Demand::in_words(Role::Place, "Quebec", 1) };
+        let merged = Demand { value: Demanded::Values(vec![thing]), ..Demand::in_words(Respect::Place, "Quebec", 1) };
         let any = ["Kenya", "Iceland"].map(str::to_string).to_vec();
-        let either = Demand { value: Demanded::AnyOf(any), ..Demand::in_words(Role::Place, "Kenya or Iceland", 1) };
+        let either = Demand { value: Demanded::AnyOf(any), ..Demand::in_words(Respect::Place, "Kenya or Iceland", 1) };
         let apart = |demand: &Demand, text: &str| {
             let after = set_apart(std::slice::from_ref(demand), text);
             after.map_or(String::new(), |(demands, _)| demands[0].to_string())

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
 use lakeward_reading::reader::{Act, Revised, TurnReading, month_in_words};
@@ -92,18 +92,18 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
     let text = reading.text.as_str();
     let of_turn = |demand: &&Demand| demand.turn == turn && !demand.filters;
     let read: Vec<Demand> = demands.iter().filter(of_turn).cloned().collect();
-    let is_years = |demand: &Demand| matches!(demand.role, Role::Period | Role::Published);
-    let knows_publication = demands.iter().any(|demand| demand.role == Role::Published && demand.turn < turn);
+    let is_years = |demand: &Demand| matches!(demand.role, Respect::Period | Respect::Published);
+    let knows_publication = demands.iter().any(|demand| demand.role == Respect::Published && demand.turn < turn);
     // After a date of publication, years of which nothing is said may be either.
     let is_either = knows_publication
-        && read.iter().any(|demand| demand.role == Role::Period)
+        && read.iter().any(|demand| demand.role == Respect::Period)
         && !says_coverage(text)
         && !says_publication(text);
     let is_tentative = lower_words(text).any(|word| TENTATIVE.contains(&word.as_str()));
     let asks =
         reading.acts.iter().all(|act| matches!(act, Act::Ask | Act::Pick | Act::Compare | Act::Accept | Act::Chat));
     let named = if asks { Vec::new() } else { respects_named(text) };
-    let is_taken_back = |role: &Role| {
+    let is_taken_back = |role: &Respect| {
         let is_of = |demand: &Demand| demand.role == *role;
         named.contains(&role) && !read.iter().any(is_of) && !gone.iter().any(is_of)
     };
@@ -115,12 +115,12 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         let (is_old, was_doubtful) = (demand.turn < turn, demand.doubtful);
         let holds = match demand.value {
             _ if is_old => !(may_be_gone || is_taken_back(&demand.role) || (is_either && is_years(demand))),
-            _ if is_tentative || demand.role == Role::Dimension || is_mentioned(text, demand) => false,
-            Demanded::Period(_) if demand.role == Role::Published && !says_publication(text) => false,
-            Demanded::Period(_) if is_either && demand.role == Role::Period => false,
+            _ if is_tentative || demand.role == Respect::Dimension || is_mentioned(text, demand) => false,
+            Demanded::Period(_) if demand.role == Respect::Published && !says_publication(text) => false,
+            Demanded::Period(_) if is_either && demand.role == Respect::Period => false,
             Demanded::Period(years) => are_stated(text, demand, years, &read) && is_governed(text, demand, &read),
             Demanded::Values(_) | Demanded::AnyOf(_) => {
-                let is_length = demand.role == Role::Frequency && LENGTHS.contains(&demand.said.as_str());
+                let is_length = demand.role == Respect::Frequency && LENGTHS.contains(&demand.said.as_str());
                 !is_length
                     && stands_alone(text, &demand.said)
                     && clause_agrees(text, demand)
@@ -130,7 +130,7 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         };
         demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
-        if demand.doubtful && !(is_old && was_doubtful) && demand.role != Role::Dimension {
+        if demand.doubtful && !(is_old && was_doubtful) && demand.role != Respect::Dimension {
             let (said, still) = (shown(&demand.to_string(), 80), if is_old { "no longer" } else { "not" });
             notes.push(format!(
                 "{} `{said}` may {still} be what is meant: it counts, but nothing is left out for it",
@@ -160,7 +160,7 @@ fn is_governed(text: &str, demand: &Demand, read: &[Demand]) -> bool {
     let is_known = |word: String| {
         KNOWN.contains(word.as_str())
             || is_of_years(&word)
-            || (demand.role == Role::Subject && is_respect(&word))
+            || (demand.role == Respect::Subject && is_respect(&word))
             || word.chars().all(char::is_numeric)
             || read.iter().any(|other| lower_words(&other.said).any(|known| known == word))
     };
@@ -274,7 +274,9 @@ fn are_stated(text: &str, demand: &Demand, years: RequestedYears, read: &[Demand
         return false;
     }
     // Years beside a word of publication are of it, or of what the words say they cover.
-    if demand.role == Role::Period && says_publication(text) && read.iter().all(|demand| demand.role != Role::Published)
+    if demand.role == Respect::Period
+        && says_publication(text)
+        && read.iter().all(|demand| demand.role != Respect::Published)
     {
         return false;
     }
@@ -328,7 +330,7 @@ fn stands_alone(text: &str, said: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stays(text: &str, role: Role, value: Demanded, said: &str) -> bool {
+    fn stays(text: &str, role: Respect, value: Demanded, said: &str) -> bool {
         let reading = TurnReading { text: text.into(), ..TurnReading::default() };
         let mut after = Revised {
             demands: vec![Demand { value, hard: true, ..Demand::in_words(role, said, 1) }],
@@ -367,7 +369,7 @@ mod tests {
             ("nothing that was published before 2016", EndsIn(2015), false),
             ("as in the 2014 paper", Cover { from: 2014, to: 2014 }, false),
         ] {
-            assert_eq!(stays(text, Role::Period, Demanded::Period(years), text), expected, "{text}");
+            assert_eq!(stays(text, Respect::Period, Demanded::Period(years), text), expected, "{text}");
         }
     }
 
@@ -377,7 +379,7 @@ mod tests {
         let demand =
             |role, from, turn| Demand { value: years(from), hard: true, ..Demand::in_words(role, "since 2016", turn) };
         for (text, expected) in [("rather since 2016", false), ("covering everything since 2016", true)] {
-            let demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
+            let demands = vec![demand(Respect::Published, 2019, 1), demand(Respect::Period, 2016, 2)];
             let mut after = Revised { demands, ..Revised::default() };
             let reading = TurnReading { text: text.into(), acts: vec![Act::Refine], ..TurnReading::default() };
             hold_to_stated(&mut after, &reading, 2);
@@ -397,7 +399,7 @@ mod tests {
             ("let's start afresh: wheat", Act::New, false),
         ] {
             let demands =
-                vec![Demand { value: kenya.clone(), hard: true, ..Demand::in_words(Role::Place, "Kenya", 1) }];
+                vec![Demand { value: kenya.clone(), hard: true, ..Demand::in_words(Respect::Place, "Kenya", 1) }];
             let mut after = Revised { demands, ..Revised::default() };
             let reading = TurnReading { text: text.into(), acts: vec![act], ..TurnReading::default() };
             let notes = hold_to_stated(&mut after, &reading, 2);
@@ -432,7 +434,7 @@ mod tests {
             ("Norway \u{2013} or rather Kenya", true),
         ] {
             let value = Demanded::Values(vec![vec!["Kenya".into()]]);
-            assert_eq!(stays(text, Role::Place, value, "Kenya"), expected, "{text}");
+            assert_eq!(stays(text, Respect::Place, value, "Kenya"), expected, "{text}");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::recommend::utility::{Purpose, utilities};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Input, Label, OperationKind, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
@@ -147,7 +147,7 @@ impl Agent<'_> {
     ) -> Result<Vec<Scored>> {
         let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
         let demands = &reading.signals.demands;
-        let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
+        let places: Vec<String> = in_role(demands, &Respect::Place).map(str::to_string).collect();
         let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
         let to_add = self.columns_to_add(&reading.requested_columns, query);

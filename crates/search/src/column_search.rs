@@ -172,7 +172,7 @@ fn order(a: &Scored, b: &Scored) -> Ordering {
 /// The columns of `tables`.
 fn columns_of(index: &LakeIndex, tables: impl Iterator<Item = TableRef>) -> Result<impl Iterator<Item = ColumnRef>> {
     let of_table = |table: TableRef| -> Result<_> {
-        let columns = index.segment(table.segment)?.catalog.columns(table.table)?;
+        let columns = index.segment(table.segment)?.tables.columns(table.table)?;
         Ok(columns.map(move |column| ColumnRef { segment: table.segment, column }))
     };
     Ok(tables.map(of_table).collect::<Result<Vec<_>>>()?.into_iter().flatten())

@@ -195,7 +195,7 @@ pub fn between(
     places: &[usize],
     weights: &RankingWeights,
 ) -> Result<Option<JoinAnswer>> {
-    let numbers = index.segment(table.segment)?.catalog.columns(table.table)?;
+    let numbers = index.segment(table.segment)?.tables.columns(table.table)?;
     let theirs: Vec<ColumnRef> = numbers.map(|column| ColumnRef { segment: table.segment, column }).collect();
     let declared = declared_pairs(index, query)?;
     let all: Vec<usize> = (0..query.columns.len()).collect();
@@ -240,7 +240,7 @@ fn by_equal_names(
         return Ok(None);
     }
     let theirs = index.dataset(table)?;
-    let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
+    let first = index.segment(table.segment)?.tables.columns(table.table)?.start;
     // `id` of one table is not the `id` of another.
     let tells = |name: &str| name_words(name).len() > 1;
     let places = (0..query.columns.len()).filter(|&place| {

@@ -26,7 +26,7 @@ use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{lower_words, on_one_line};
 use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, TopTables, WordScore};
 use lakeward_index::structures::Segment;
@@ -131,7 +131,7 @@ pub struct RecordAnswer {
     pub demands: Vec<DemandCheck>,
     /// Roles of what was set or stated and is violated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub relaxed: Vec<Role>,
+    pub relaxed: Vec<Respect>,
     /// The answer in a sentence.
     pub reason: String,
 }
@@ -446,7 +446,7 @@ fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<Rec
     let dataset = index.dataset(ranked.table)?;
     let reported = checks::ReportedRoles::of(&dataset, index.years(ranked.table)?);
     let demands: Vec<DemandCheck> = checks.iter().map(|check| check.outcome(ranked.place, &reported)).collect();
-    let mut relaxed: Vec<Role> = Vec::new();
+    let mut relaxed: Vec<Respect> = Vec::new();
     for check in checks.iter().filter(|check| check.violated(ranked.place)) {
         if !relaxed.contains(&check.demand.role) {
             relaxed.push(check.demand.role.clone());

@@ -263,7 +263,7 @@ impl Agent<'_> {
         let table = self.index.find(&answer.table)?;
         let entry = self.index.table(table)?;
         let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
-        let mut numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
+        let mut numbers = self.index.segment(table.segment)?.tables.columns(table.table)?;
         let column = place.and_then(|place| numbers.nth(place));
         Ok(column.map(|column| ColumnRef { segment: table.segment, column }))
     }

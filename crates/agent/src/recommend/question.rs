@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
 use lakeward_core::request::{OperationKind, Ranked};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::semantic::SemanticType;
@@ -88,7 +88,7 @@ pub fn best<'a>(
 /// The question which value of a field a record should have.
 pub fn asking_for(narrowing: &Narrowing) -> String {
     match narrowing.role {
-        Role::Published => "In which year should it have been published?".into(),
+        Respect::Published => "In which year should it have been published?".into(),
         ref role => format!("Which {role} should it be?"),
     }
 }

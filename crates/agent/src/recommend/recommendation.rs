@@ -14,7 +14,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind, Signals, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
@@ -147,7 +147,7 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
         names.extend(table.evidence.search.iter().flat_map(|found| found.columns.iter().cloned()));
         names.extend(table.evidence.join.iter().map(|found| found.column.clone()));
     }
-    names.extend(in_role(&answer.signals.demands, &Role::Column).map(str::to_string));
+    names.extend(in_role(&answer.signals.demands, &Respect::Column).map(str::to_string));
     names
 }
 

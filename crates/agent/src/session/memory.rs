@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Session;
 use lakeward_core::request::{Act, Demand, Demanded, Input};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// One search of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct Retrieval {
     pub met: usize,
     /// What was not held to any more, because otherwise there were too few answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub relaxed: Vec<Role>,
+    pub relaxed: Vec<Respect>,
     /// How many were found.
     pub found: usize,
     /// Ids of the first of them, best first.
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Forgets what is wanted or not wanted in `role`; how many demands that were.
-    pub fn forget(&mut self, role: &Role) -> usize {
+    pub fn forget(&mut self, role: &Respect) -> usize {
         let before = self.demands.len();
         self.demands.retain(|demand| demand.role != *role);
         before - self.demands.len()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::document::VERSION;
 use super::older_operation::plan;
 use lakeward_core::request::Demand;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::lower_words;
 use lakeward_reading::reader::period_demand;
 
@@ -89,7 +89,7 @@ fn upgrade_alternatives(document: &mut Value) {
 fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
     let turn_of = |key: &str| constraints["set_in_turn"][key].as_u64().map_or(1, |turn| turn as usize);
     let mut found: Vec<Demand> = Vec::new();
-    let mut said = |role: Role, words: &str, turn: usize, avoid: bool| {
+    let mut said = |role: Respect, words: &str, turn: usize, avoid: bool| {
         if !words.trim().is_empty() {
             found.push(Demand { avoid, ..period_demand(Demand::in_words(role, words, turn)) });
         }
@@ -102,27 +102,27 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
         lists.chain(text.iter().flat_map(|text| text.lines()).map(str::to_string)).collect()
     };
     for topic in parts(&constraints["topic"], &[]) {
-        said(Role::Topic, &topic, turn_of("topic"), false);
+        said(Respect::Topic, &topic, turn_of("topic"), false);
     }
     for place in parts(&constraints["geography"], &[", "]) {
-        said(Role::Place, &place, turn_of("geography"), false);
+        said(Respect::Place, &place, turn_of("geography"), false);
     }
     if let Some(period) = period(&constraints["time_range"]) {
-        said(Role::Period, &period, turn_of("time_range"), false);
+        said(Respect::Period, &period, turn_of("time_range"), false);
     }
     for grain in parts(&constraints["granularity"], &["-"]) {
-        said(Role::Grain, &grain, turn_of("granularity"), false);
+        said(Respect::Grain, &grain, turn_of("granularity"), false);
     }
     for column in parts(&constraints["required_columns"], &[]) {
-        said(Role::Column, &column, turn_of(&format!("required_columns: {column}")), false);
+        said(Respect::Column, &column, turn_of(&format!("required_columns: {column}")), false);
     }
     for out in parts(&constraints["excluded"], &[]) {
-        said(Role::Topic, &out, turn_of(&format!("excluded: {out}")), true);
+        said(Respect::Topic, &out, turn_of(&format!("excluded: {out}")), true);
     }
     for topic in intent["topics"].as_array().into_iter().flatten() {
         let words = topic["text"].as_str().unwrap_or_default();
         if constraints["topic"].as_str() != Some(words) {
-            said(Role::Topic, words, topic["turn"].as_u64().unwrap_or(1) as usize, false);
+            said(Respect::Topic, words, topic["turn"].as_u64().unwrap_or(1) as usize, false);
         }
     }
     for (list, avoid) in [("demands", false), ("refused", true)] {
@@ -130,7 +130,7 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
         let known = intent[list].as_array().into_iter().flatten().filter_map(read);
         for demand in known.map(|demand| Demand { avoid, ..demand }) {
             // What both places said is wanted once, as the catalogue has it.
-            let same = |said: &Demand| demand.role == Role::Period || said.said.eq_ignore_ascii_case(&demand.said);
+            let same = |said: &Demand| demand.role == Respect::Period || said.said.eq_ignore_ascii_case(&demand.said);
             found.retain(|said| said.role != demand.role || !same(said));
             found.push(demand);
         }

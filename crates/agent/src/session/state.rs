@@ -7,7 +7,7 @@ use crate::recommend::Recommendation;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input, Signals};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ impl Session {
     pub fn use_table(&mut self, input: Input) {
         let is_answer = |id: &String| self.turns.iter().any(|turn| turn.tables.contains(id));
         if !matches!(&input, Input::Table(id) if is_answer(id)) {
-            self.demands.retain(|demand| demand.role != Role::Topic);
+            self.demands.retain(|demand| demand.role != Respect::Topic);
         }
         self.table = Some(input);
         self.steps_before_table = self.steps.len();
@@ -262,7 +262,7 @@ impl Session {
         let begun = all.iter().rposition(begins).unwrap_or(0);
         let is_said = |at: usize| at == begun || (at > begun && all[at].0.demands != all[at - 1].0.demands);
         // Without the values that a turn wanted and that are no longer wanted.
-        let about = |demand: &Demand| matches!(demand.role, Role::Topic | Role::Subject | Role::Column);
+        let about = |demand: &Demand| matches!(demand.role, Respect::Topic | Respect::Subject | Respect::Column);
         let is_in_force = |said: &Demand| {
             signals.demands.iter().any(|known| known.role == said.role && known.said.contains(&said.said))
         };

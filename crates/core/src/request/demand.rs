@@ -5,13 +5,13 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::role::Role;
+use crate::respect::Respect;
 
 /// What a dataset must or should be, or must not be, in one respect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Demand {
     /// In which respect.
-    pub role: Role,
+    pub role: Respect,
     /// The value.
     pub value: Demanded,
     /// Whether it is what the dataset must not have.
@@ -70,7 +70,7 @@ impl Demand {
     }
 
     /// A wish that is only words yet.
-    pub fn in_words(role: Role, words: impl Into<String>, turn: usize) -> Self {
+    pub fn in_words(role: Respect, words: impl Into<String>, turn: usize) -> Self {
         Self {
             role,
             value: Demanded::Words,
@@ -90,13 +90,13 @@ pub fn demands_schema() -> Schema {
 }
 
 /// The words of what is wanted in a role, in the order in which it was said.
-pub fn in_role<'d>(demands: &'d [Demand], role: &'d Role) -> impl Iterator<Item = &'d str> {
+pub fn in_role<'d>(demands: &'d [Demand], role: &'d Respect) -> impl Iterator<Item = &'d str> {
     demands.iter().filter(move |demand| demand.role == *role && !demand.avoid).map(|demand| demand.said.as_str())
 }
 
 /// The words that say what the data should be about: topics, and subjects of the catalogue that they were found to be.
 pub fn topic_words(demands: &[Demand]) -> impl Iterator<Item = &str> {
-    let about = |demand: &&Demand| matches!(demand.role, Role::Topic | Role::Subject) && !demand.avoid;
+    let about = |demand: &&Demand| matches!(demand.role, Respect::Topic | Respect::Subject) && !demand.avoid;
     demands.iter().filter(about).map(|demand| demand.said.as_str())
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::effect::Observed;
 use crate::free_text::{Texts, places, tokens};
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// Words are taken for the same, or as gone, from this F1 or below this share on.
 const SOFT: f64 = 0.5;
@@ -51,13 +51,13 @@ impl Facet {
         }
     }
 
-    fn of(role: &Role) -> Option<Self> {
+    fn of(role: &Respect) -> Option<Self> {
         match role {
-            Role::Place => Some(Self::Geography),
-            Role::Period => Some(Self::Period),
-            Role::Frequency => Some(Self::Frequency),
-            Role::Status => Some(Self::Status),
-            Role::Format => Some(Self::Format),
+            Respect::Place => Some(Self::Geography),
+            Respect::Period => Some(Self::Period),
+            Respect::Frequency => Some(Self::Frequency),
+            Respect::Status => Some(Self::Status),
+            Respect::Format => Some(Self::Format),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ use super::layout::lines::{file_of, read_json};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, Signals};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_reading::reader::this_year;
 use lakeward_reading::signals::read_conversation;
 
@@ -60,11 +60,11 @@ impl Field {
     fn of(demand: &Demand) -> Option<Self> {
         match &demand.role {
             _ if demand.avoid => Some(Self::Excluded),
-            Role::Place => Some(Self::Geography),
-            Role::Period => Some(Self::TimeRange),
-            Role::Grain | Role::Frequency | Role::Dimension => Some(Self::Granularity),
-            Role::Column => Some(Self::RequiredColumns),
-            Role::Topic | Role::Subject => Some(Self::Topic),
+            Respect::Place => Some(Self::Geography),
+            Respect::Period => Some(Self::TimeRange),
+            Respect::Grain | Respect::Frequency | Respect::Dimension => Some(Self::Granularity),
+            Respect::Column => Some(Self::RequiredColumns),
+            Respect::Topic | Respect::Subject => Some(Self::Topic),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, Utc};
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 
 use super::period::years;
