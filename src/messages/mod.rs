@@ -1,8 +1,8 @@
 //! What the page and the REPL say, in English or Chinese.
 //!
-//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in English, as documents
-//! are; their sentences are found again by the template that made them ([`in_language`]), so that a session can be read in either language. What
-//! the table does not have stays English.
+//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in
+//! English, as documents are; their sentences are found again by the template that made them ([`in_language`]), so
+//! that a session can be read in either language. What the table does not have stays English.
 
 mod template;
 

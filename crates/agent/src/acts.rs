@@ -1,4 +1,5 @@
-//! Turns that speak of what was shown: one of the answers is taken or turned down, asked about, or more and fewer of them are wanted.
+//! Turns that speak of answers shown before: one of them is taken, turned down or asked about, or more or fewer
+//! answers are wanted.
 
 use super::Agent;
 use super::Request;
@@ -314,8 +315,10 @@ fn answers_meant(session: &Session, turn: &TurnReading, meant: &Meant, listed: &
     }
 }
 
-/// The operation that a turn asks for with answers that it names, where the reader is sure of that: it wants something done, or narrows or begins
-/// a request that is surely an operation. Combining is often read as comparing, choosing and filtering as choosing.
+/// The operation that a turn wants done with answers that it names; `None` unless that is sure. A turn that wants
+/// something run is sure. One that begins, narrows or corrects a request is sure where the classifier of requests is,
+/// and where it does not want other answers. A turn that was read as comparing may mean a union or an aggregate, but
+/// no join: tables side by side may be either.
 fn operation_on_answers(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
     const SURE: f64 = 0.75;
     let kind = operation.label;

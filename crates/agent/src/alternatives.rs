@@ -1,5 +1,6 @@
-//! Closed forms between what a turn wants: `Kenya or Iceland` is one demand that either meets, `any format but CSV` is not wanted, and
-//! `the format does not matter` takes back what was wanted in that respect. Which values can be wanted together, the records say.
+//! Closed forms that relate the demands of a turn: `Kenya or Iceland` is one demand that either value meets, `any
+//! format but CSV` avoids CSV, and `the format does not matter` takes back the demand on the format. Which values a
+//! dataset can have together, the records say.
 
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};

@@ -346,8 +346,9 @@ impl RecordsFound {
     }
 }
 
-/// Gives what turn `turn` says of who publishes data and who made it the respect that is meant, where some publish and make: a publisher only
-/// where `text` speaks of one.
+/// Decides whether a name in turn `turn` is of who published the data or of who made it. The reader reads both as a
+/// source. Unless `text` speaks of a publisher or of publication, a name that the catalogue has as an institution is
+/// one.
 fn resolve_source_role(demands: &mut [Demand], text: &str, turn: usize, vocabulary: &Vocabulary) {
     const PUBLISHERS: [&str; 4] = ["publisher", "publishers", "source", "sources"];
     if says_publication(text) || lower_words(text).any(|word| PUBLISHERS.contains(&word.as_str())) {

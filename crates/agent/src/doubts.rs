@@ -1,4 +1,5 @@
-//! What a request rests on that is uncertain: earlier requests that were not carried out, and steps that were carried out in spite of a doubt.
+//! Uncertain things that a request builds on: earlier requests that were not carried out, and steps that were carried
+//! out in spite of a doubt.
 
 use crate::session::{Session, Step};
 use lakeward_core::request::Act;

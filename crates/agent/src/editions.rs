@@ -1,5 +1,6 @@
-//! Editions: tables that are one but for the year or month in their names, as `sales_2021` and `sales_22`, or `leaks_2024_07` and `leaks_2024_08`.
-//! What is asked for another period than that of the table at hand is asked of its edition.
+//! Editions: tables that differ only by the year or month in their names, as `sales_2021` and `sales_22`, or
+//! `leaks_2024_07` and `leaks_2024_08`. A request for another period than that of the table at hand goes to the
+//! edition of that period.
 
 mod moved_years;
 

@@ -1,5 +1,5 @@
-//! Words that are no value and no column of the rows at hand, but of a table that says what their codes mean: `antibiotics` over rows with a
-//! `grp_cd`.
+//! Finds words in tables of codes where the rows at hand have no such value or column: `antibiotics` over rows with a
+//! `grp_cd`, whose codes another table explains. The plan then joins that table.
 
 use std::collections::BTreeSet;
 

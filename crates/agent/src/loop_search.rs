@@ -1,4 +1,4 @@
-//! What a turn searches for beside the request's own words: what the plan–retrieve–evaluate loop found worth searching.
+//! The queries that a turn searches for besides the request's own words; the plan–retrieve–evaluate loop finds them.
 
 use super::Agent;
 use super::conversation_summary;

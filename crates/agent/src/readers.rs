@@ -1,4 +1,5 @@
-//! What reads a turn: the trained model inside the program, or a language model. Both give the same.
+//! The readers of turns behind one trait: the trained model inside the program, and a language model. Both give the
+//! same type.
 
 use super::Agent;
 use super::known_columns::AtHand;

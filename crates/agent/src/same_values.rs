@@ -1,5 +1,6 @@
-//! Values that are written differently and mean the same are taken together; which were, and how a turn takes that back: `only Québec`, `they are
-//! not the same`. Closed forms, looked for only while such values are in force.
+//! Values that are written differently but mean the same count as one: the note that says which, and how a turn undoes
+//! it: `only Québec`, `they are not the same`. These are closed forms, which are looked for only while such values are
+//! in force.
 
 use super::alternatives::adds;
 use crate::session::Session;

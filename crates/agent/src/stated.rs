@@ -1,12 +1,19 @@
-//! Whether what was read of a turn is stated in it: a demand is held to only where a second witness says the same.
+//! Decides which demands may leave datasets out. A demand filters only where a second witness confirms what the
+//! trained reader read. Any other demand is doubtful: it changes the order and leaves nothing out, and a note says so.
 //!
-//! The trained reader misreads one place, year, format or publisher of eight, and of those that the catalogue has its confidence tells
-//! little. Of a value the second witness is the catalogue, which has it under the name that was said, and that name stands by itself in the
-//! text, once; the clause around it says `no` where it is refused and nowhere else, and the word that governs it is one that governs what is
-//! wanted in the labelled turns (`wheat yields from Yunnan`, not `my student from Yunnan`). Of years it is the closed class of words around
-//! them: they have to leave open the side that is read as open, explain every year that the turn names, and say of what the years are. What
-//! one witness alone says weighs, leaves nothing out and is told, and so does what the turn itself calls a preference, and what an earlier turn
-//! said where this one may take it back: it names the respect alone, may begin anew, or says years that may be of either kind.
+//! The reader misreads one place, year, format or publisher of eight, and where the catalogue has the value, the
+//! reader's confidence hardly tells whether it was meant. So the second witness is another one:
+//!
+//! - Of a value, the catalogue and the sentence. The catalogue has the value under the name that was said. The name
+//!   stands by itself in the text, and once. Its clause refuses something only where the demand is to avoid the value.
+//!   The word that governs the name is one that governs wishes in the labelled turns (`wheat yields from Yunnan`, not
+//!   `my student from Yunnan`).
+//! - Of years, the closed class of words around them. They leave open the side that was read as open, explain every
+//!   year that the turn names, and say whether the years are those covered or that of publication.
+//!
+//! A demand is also doubtful where the turn calls it a preference, and an earlier demand where this turn may take it
+//! back: the turn names the respect alone (`any country`), may begin a new request, or says years of which it is not
+//! clear what they are.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -86,7 +93,8 @@ const SENTENCE_ENDS: [char; 4] = ['.', '?', '!', ';'];
 const REFUSING: &str = "without except excluding neither nor t exclude drop avoid minus skip leave save omit scrap forget lose ban refuse but \
     apart aside";
 
-/// Leaves of the demands that stand after turn `turn` only those held to that are stated, and says of the others of this turn that they weigh.
+/// Marks the demands that stand after turn `turn` as doubtful where no second witness confirms them. Returns a note
+/// for each that was not doubtful before.
 pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: usize) -> Vec<String> {
     let Revised { demands, gone, .. } = after;
     let text = reading.text.as_str();

@@ -67,7 +67,7 @@ impl Agent<'_> {
             reading = over;
             *session = at_hand;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
-            reading.notes.push(format!("it goes on from what was proposed over {table}, which was not carried out"));
+            reading.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
         }
         if let Some((act, steps)) = reading.over.as_ref().and_then(|over| Some((over.only_moves()?, over.turn.steps())))
         {

@@ -1,4 +1,4 @@
-//! What a turn comes to as one of the readers reads it, without a search: what readers are measured by.
+//! What a turn changes as one reader reads it, without a search. Readers are measured by it.
 
 use super::Agent;
 use super::known_columns::AtHand;

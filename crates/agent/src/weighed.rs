@@ -1,4 +1,4 @@
-//! The candidates of a turn with their scores, and in which order they are told: the third stage of a turn.
+//! The third stage of a turn: its candidates with their scores, in the order in which the answer lists them.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! The respects in which a request can ask for datasets: named fields of catalogue records (place, subject, survey, frequency), and what
 //! only a request has (topic, period, grain, columns).
 //!
-//! Publishers name the same field in many ways, so the field name determines the [`Respect`]; a field with an unknown name is its own respect.
+//! Publishers name the same field in many ways, so the field name determines the [`Respect`]; a field with an unknown
+//! name is its own respect.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::words;
 
-/// In which respect a dataset is wanted, and what a field of a record means. Serialised by name: `place`, `subject`, …, or the field's own name.
+/// In which respect a dataset is wanted, and what a field of a record means. Serialised by name: `place`, `subject`,
+/// …, or the field's own name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -140,7 +142,8 @@ const NAMES: [(Respect, &[&str]); 10] = [
 ];
 
 impl Respect {
-    /// The role of a field, from the first word of its name: `accrual periodicity` is the frequency, `Erhebung` is its own respect.
+    /// The role of a field, from the first word of its name: `accrual periodicity` is the frequency, `Erhebung` is its
+    /// own respect.
     pub fn of_field(name: &str) -> Self {
         let lower = name.trim().to_lowercase();
         let first = words(&lower).next().unwrap_or_default();

@@ -181,15 +181,17 @@ impl LakeIndex {
         Self { lexical: self.lexical.within(&exchange), exchange: Some(exchange), ..self.clone() }
     }
 
-    /// What is told and heard in this round; none where all segments are opened.
+    /// What this shard sends and receives in this round of a search in shards; `None` where all segments are opened.
     pub fn exchange(&self) -> Option<&Exchange> {
         self.exchange.as_deref()
     }
 
-    /// What all shards have under `label`, each in its turn: `own` alone where there are no others. What is not `is_possible` no shard tells.
+    /// Collects a value of every shard, in the order of the shards; without shards it is `own` alone. `label` names
+    /// the value, and is the same in every shard. `is_possible` checks what other shards sent.
     ///
     /// # Errors
-    /// [`Error::AwaitsShards`] in the first round; [`Error::Internal`] for what no shard tells; those of `own`.
+    /// [`Error::AwaitsShards`] until the values of the other shards have come; [`Error::Internal`] for one that is not
+    /// possible; those of `own`.
     pub fn gather<T: Serialize + DeserializeOwned>(
         &self,
         label: &str,

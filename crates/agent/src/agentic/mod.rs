@@ -1,12 +1,13 @@
 //! Plan, retrieve, evaluate: a request is taken apart, searched in several ways, judged, and searched anew until what was found is
 //! enough or a limit is reached (after "agentic hybrid retrieval", Terrenzi et al. 2026).
 //!
-//! [`search_for()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
-//! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
-//! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place, each role
-//! with a question of its own or all of them in one ([`Style`]).
-//! What one agent hands another crosses a boundary as JSON and is read strictly ([`artifact`]): a malformed artifact or a failing
-//! agent costs its own step, which the rules then do, and is told in [`SearchRun::degraded`].
+//! [`search_for()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search
+//! ([`QueryPlan`]), a retriever decides *how* and searches ([`CandidateSet`]), an evaluator says whether that is
+//! enough ([`EvaluationReport`]), a reranker gives the final order ([`FinalRanking`]). Each has rules of its own and
+//! needs no model; a model can plan, evaluate and rerank in their place, each role with a question of its own or all
+//! of them in one ([`Style`]). What one agent hands another crosses a boundary as JSON and is read strictly
+//! ([`artifact`]): a malformed artifact or a failing agent costs its own step, which the rules then do, and is told in
+//! [`SearchRun::degraded`].
 //!
 //! The same request, index, settings and answers of a model give the same [`RunTrace`], but for its timings; only one question is
 //! asked of the time, and its answer is recorded ([`clock`]). Nothing here knows operations, sessions or SQL.

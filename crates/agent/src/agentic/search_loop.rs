@@ -36,8 +36,8 @@ pub fn search_for(
     run_with(tools, goal, settings, (&agents, None))
 }
 
-/// Searches for `goal` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is given: if it is enough,
-/// nobody plans.
+/// Searches for `goal` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is
+/// given: if it is enough, nobody plans.
 ///
 /// # Errors
 /// As [`search_for`].

@@ -1,6 +1,6 @@
-//! A table of features for a model, built step by step: from a table with a target to a plan of left joins, each with one column that
-//! goes with the target, at one row a key. No join can repeat a row or touch the target and the keys; columns that know the target are
-//! left out; and each column says what it adds to a model.
+//! A table of features for a model, built step by step: from a table with a target to a plan of left joins, each with
+//! one column that goes with the target, at one row a key. No join can repeat a row or touch the target and the keys;
+//! columns that give the target away are left out; and each column says what it adds to a model.
 
 mod dictionary;
 mod proposal;

@@ -1,8 +1,9 @@
-//! "I want to predict X": the joins that add what goes with X, or what the words name, to the table at hand, at one row a key, with what
-//! each adds to a model.
+//! "I want to predict X": joins that add columns of other tables to the table at hand, one row a key, each with what
+//! it adds to a model of X.
 //!
-//! Columns that the words name are those that a search finds best for them among the tables that share keys with the one at hand; they are asked for,
-//! so they are added whatever they add to a model, unless they know what is to be predicted. Words that name none ask for whatever helps.
+//! If the request names columns, they are those that a search for columns finds best among the tables that share keys
+//! with the one at hand. They are added whatever they add to a model, unless they give X away. If it names none, the
+//! columns that help most are added.
 
 mod named;
 mod one_row;
@@ -69,8 +70,10 @@ pub(super) struct Joining<'a> {
 }
 
 impl Agent<'_> {
-    /// Puts first what adds columns of other tables that the request wants, to predict something or beside the rows, at one row a key; returns what is
-    /// to be said of it, and whether something that the words do not say was put first. `read` is how the request is read without a table.
+    /// Puts an operation first that adds columns of other tables, with one row for each key, where the request wants
+    /// such columns: to predict something, or beside the rows at hand. Returns what to say of it, and whether the
+    /// operation was found by a search, as the words do not give its columns. `read` is the request as it is read
+    /// without a table.
     ///
     /// # Errors
     /// Those of [`feature_table`] and of previewing plans.

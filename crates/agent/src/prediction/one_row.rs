@@ -66,7 +66,10 @@ impl Agent<'_> {
             let wider = self.changed_plan(session, &base.plan, plan.clone(), first.kind, preconditions)?;
             let RankedOperation { score, asked, requested, .. } = *first;
             *first = RankedOperation { score, asked, requested, table: first.table.take(), ..wider };
-            notes.push("all columns and rows stay beside what is added: that fewer are wanted is in doubt".into());
+            notes.push(
+                "all rows and columns are kept, and new columns are added: it is not certain that fewer are wanted"
+                    .into(),
+            );
         }
         let refused = if probability >= SURE && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
             "one figure of all rows leaves no rows to predict from".to_string()

@@ -58,8 +58,9 @@ pub struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear, another, and one that could
-    /// be carried out or asked, and parts of what was read are in doubt.
+    /// Whether the operation that was read from the words goes before the kind that the classifier of requests finds.
+    /// It has to be one that can run. It does not go first where parts of it are in doubt and the classifier is sure
+    /// of a join, a union or a question; a plan over other rows always does.
     fn leads(&self, requested: &RankedOperation) -> bool {
         let asked = &self.signals.operation;
         let doubtful = requested.preconditions.iter().any(|part| !part.met);

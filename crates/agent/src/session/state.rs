@@ -124,8 +124,9 @@ impl Session {
         self.turns_before_table = self.latest().map_or(0, |turn| turn.number);
     }
 
-    /// The same at the table that the latest turn found and has a plan for, with that plan pending, as if it had been at hand; none where a table is that this
-    /// plan is about, too.
+    /// The session as if the table for which the latest answer proposes a plan had been at hand: it is the working
+    /// table, and the plan is pending. `None` where the latest answer proposes no such plan, and where there is
+    /// another working table, unless the latest turn began a new request whose plan does not read it.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
         let (latest, answer) = self.turns.last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
         let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
@@ -250,8 +251,11 @@ impl Session {
         before.plan()
     }
 
-    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last; and what else was
-    /// said: before it, and in turns that changed nothing. Turns that only ask about answers or choose among them are in neither.
+    /// The texts of the conversation in two lists. The first has the turns that say what is looked for: the one that
+    /// began the present request, and those after it that changed the demands; `text`, which is read as `signals`, may
+    /// be the last. The second has other turns that want something: those before the present request, and those that
+    /// changed no demand. Turns that only ask about answers or choose among them are in neither. Words of values that
+    /// are no longer wanted are cut out.
     pub(crate) fn demand_texts(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
         let before = self.turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
         let all: Vec<(&Signals, &str, usize)> = before.chain([(signals, text, self.next_turn())]).collect();

@@ -1,7 +1,8 @@
 //! Sections that are stored packed: those that hold the same over and over.
 //!
-//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](unpacked) when something in them is first read;
-//! from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
+//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](unpacked) when something in
+//! them is first read; from then on they are read in place as any other section. A section of no more bytes than that
+//! is stored as it is.
 
 use std::cell::RefCell;
 use std::ops::Range;

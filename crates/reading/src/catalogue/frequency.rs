@@ -1,4 +1,4 @@
-//! How often: `monthly`, `every other year`, `P_ANNUAL`, `at no fixed interval`.
+//! Words for how often data is measured or released: `monthly`, `every other year`, `P_ANNUAL`, `at no fixed interval`.
 
 use lakeward_core::text::{is_function_word, lower_words};
 

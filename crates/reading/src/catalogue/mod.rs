@@ -1,7 +1,7 @@
 //! What demands mean in a catalogue: words of a request become values that its records have.
 //!
-//! A demand that the records can be held against filters; one that is only alike affects the score; one that the catalogue says nothing of
-//! stays words to search by.
+//! A demand whose words name a value filters the records. One that is only like a value changes their scores. One for
+//! which the catalogue has nothing stays words to search by.
 
 mod frequency;
 mod spelling;

@@ -1,8 +1,9 @@
 //! What a catalogue says by field: which values occur in which role.
 //!
-//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. What is asked for by a name is
-//! looked up by its stems; what is paraphrased by the words it shares with a thing. How often and whether kept up are asked for in other
-//! words than the catalogue has, so its values of these roles are read like the requests.
+//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. A request
+//! that names a thing finds it by its stems, one that paraphrases it by the words that both share. Frequency and
+//! status are asked for in other words than those of the catalogue, so its values in these respects are read in the
+//! same way as requests.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! What a turn says of the plan that stands in closed forms, which no model needs to guess: carry it out, turn its order round, take back its
-//! last condition, order or number of rows, count its rows.
+//! Closed forms of what a turn does to the present plan, which no model needs to guess: run it, reverse its order,
+//! take back its last condition, order or number of rows, count its rows.
 
 use lakeward_core::plan::{Condition, Direction, Grouping, Measure, MeasureFunction, Order, Plan, Step};
 use lakeward_core::request::Act;

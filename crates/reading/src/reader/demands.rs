@@ -1,4 +1,5 @@
-//! What a conversation wants of datasets, as a turn leaves it: the spans of a reading put to the demands in force.
+//! The demands of a conversation after a turn: the spans of its reading are added to the demands in force, replace
+//! them or take them back.
 
 use chrono::{Datelike, Utc};
 use lakeward_core::request::{Demand, Demanded, RequestedYears};

@@ -1,4 +1,4 @@
-//! Yes and no, and how columns write them.
+//! Conditions for yes and no, as the column writes them.
 
 use lakeward_core::plan::{Comparison, Condition, Expression, Value};
 
