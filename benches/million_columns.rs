@@ -180,7 +180,7 @@ fn recall(index: &LakeIndex, queries: &[(QueryTable, usize)], truth: &[Truth]) {
     let name = |reference: ColumnRef| {
         let segment = index.segment(reference.segment).unwrap();
         let record = segment.columns.record(reference.column).unwrap();
-        let id = segment.catalog.id(record.table).unwrap();
+        let id = segment.tables.id(record.table).unwrap();
         let table: u32 = id.rsplit('t').next().unwrap().parse().unwrap();
         (table, record.place as u8)
     };

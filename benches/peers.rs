@@ -127,7 +127,7 @@ fn words(index: &LakeIndex, model: &dyn Embedder, bench: &Path) -> Value {
         let hits = index.lexical().search(text, &LexicalOptions { k: K, ..LexicalOptions::default() }).unwrap();
         word_times.push(began.elapsed().as_secs_f64() * 1e3);
         let table = |hit: &lakeward_index::lexical::LexicalHit| {
-            index.segment(hit.segment).unwrap().catalog.id(hit.table).unwrap().to_string()
+            index.segment(hit.segment).unwrap().tables.id(hit.table).unwrap().to_string()
         };
         word_scores.push(ndcg(&hits.iter().map(table).collect::<Vec<_>>(), grades));
         let began = Instant::now();

@@ -92,7 +92,7 @@ fn read_entry(bencher: Bencher) {
     // Parsed each time: the index itself keeps those used lately.
     bencher.bench_local(|| {
         let at = tables.next().unwrap();
-        index.segment(at.segment).unwrap().catalog.dataset(at.table).unwrap()
+        index.segment(at.segment).unwrap().tables.dataset(at.table).unwrap()
     });
 }
 

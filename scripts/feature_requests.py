@@ -53,7 +53,7 @@ def main() -> None:
     options.add_argument("--program", default=str(ROOT / "target/release/lakeward"))
     options.add_argument("--sample", required=True)
     options.add_argument("--fivethirtyeight", required=True)
-    options.add_argument("--requests", type=Path, default=ROOT / "eval/feature_requests.jsonl", help="eval/feature_requests_b.jsonl is of another hand")
+    options.add_argument("--requests", type=Path, default=ROOT / "eval/feature_requests.jsonl", help="eval/feature_requests_b.jsonl is by another writer")
     options.add_argument("--each", action="store_true", help="print each request")
     given = options.parse_args()
     lakes = {"sample": given.sample, "fivethirtyeight": given.fivethirtyeight}

@@ -1,8 +1,10 @@
-//! What was shown to whom asked, and what they did with it, where the settings of the lake allow it to be kept (`[usage] record = true`):
-//! requests, ids of tables, times; no name of a user or a session, no cell. It stays in the folder of the index.
+//! How answers of the service are used: the tables that were shown for a request, and which of them were opened,
+//! accepted or used. This is kept only where the settings of the lake allow it (`[usage] record = true`), in the
+//! folder of the index. It has requests, ids of tables and times, but no name of a user or a session and no cell.
 //!
-//! Two rankings are compared by interleaving them, team draft (Radlinski, Kurup and Joachims, CIKM 2008): in turn, each ranking puts its best
-//! answer that is not there yet, who begins is drawn anew each time; what is opened counts for the ranking that put it there.
+//! Two rankings are compared by interleaving them, by team draft (Radlinski, Kurup and Joachims, CIKM 2008): in each
+//! round both add their best answer that is not there yet, in an order drawn by chance. An answer that is opened
+//! counts for the ranking that added it.
 
 mod report;
 

@@ -15,7 +15,7 @@ use lakeward_index::build::BuildStats;
 use lakeward_models::llm::RunLimits;
 use lakeward_search::augment::audit::{self, Audit, AuditWarning, AuditedTable};
 use lakeward_search::augment::{
-    AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore,
+    AugmentOptions, AugmentStats, FactKind, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore,
 };
 
 /// What `--json` prints.
@@ -163,7 +163,7 @@ fn print_table(table: &AuditedTable) {
     };
     print_field("title", table.title.as_deref().unwrap_or_default());
     print_field("columns", &table.columns.join(", "));
-    print_field("unknown", &table.unknown.iter().map(|facet| Facet::name(*facet)).collect::<Vec<_>>().join(", "));
+    print_field("unknown", &table.unknown.iter().map(|facet| FactKind::name(*facet)).collect::<Vec<_>>().join(", "));
     print_field("made by", &table.generator);
     for (number, question) in (1..).zip(&table.questions) {
         printer::line(&format!("  {number:2}. {}", shown(&question.question, 300)));

@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let benchmark = super::eval::read(command)?;
     let benchmark = command.form.apply(benchmark, scratch.path())?;
     let weight = match &stand_in {
-        // As a model is measured before it is heard.
+        // A model is measured before it is trusted.
         Some(stand_in) => {
             for question in questions(built_in())? {
                 let grades: Vec<f64> =

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
-use crate::messages::{self, fill, said, say};
+use crate::messages::{self, fill, in_language, say};
 use lakeward::documents::{ErrorDocument, FeatureDocument, NoteList};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::{counted, shown};
@@ -61,17 +61,17 @@ pub fn narrate(text: &str) {
 
 /// One line on stdout.
 pub fn line(text: &str) {
-    out(&said(text));
+    out(&in_language(text));
 }
 
 /// One line on stdout, made safe to show.
 pub fn safe_line(text: &str) {
-    out(&shown(&said(text), LINE_WIDTH));
+    out(&shown(&in_language(text), LINE_WIDTH));
 }
 
 /// One important line on stderr, printed even with `--quiet`.
 pub fn note(text: &str) {
-    narrate(&shown(&said(text), LINE_WIDTH));
+    narrate(&shown(&in_language(text), LINE_WIDTH));
 }
 
 /// Whole lines of CSV or JSON on stdout: byte for byte into a file or pipe, made safe to show on a terminal.
@@ -135,9 +135,9 @@ pub fn error(error: &Error, as_json: bool) {
         return;
     }
     let ErrorDocument { error: text, hint, .. } = document;
-    narrate(&format!("{}: {}", say("error"), shown(&said(&text), 2000)));
+    narrate(&format!("{}: {}", say("error"), shown(&in_language(&text), 2000)));
     if let Some(hint) = hint {
-        narrate(&format!("{}: {}", say("hint"), shown(&said(&hint), 2000)));
+        narrate(&format!("{}: {}", say("hint"), shown(&in_language(&hint), 2000)));
     }
 }
 
@@ -172,7 +172,7 @@ pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
         narrate(&fill("nothing suitable found ({} ms)", &[&elapsed]));
     } else {
         let answers = messages::count(count as u64, "answer");
-        narrate(&fill("{} in {} ms; {}", &[&answers, &elapsed, &said(next)]));
+        narrate(&fill("{} in {} ms; {}", &[&answers, &elapsed, &in_language(next)]));
     }
 }
 

@@ -167,7 +167,7 @@ impl Lakeward {
     }
 
     fn table_of_any_shard(&self, id: &str) -> Result<Arc<QueryTable>> {
-        // Before the cache, as all shards must hear of it alike.
+        // Before the cache: all shards must gather the same values.
         let table = InLake::find(&self.index, id)?;
         self.cache.query_table(id, || QueryTable::of_lake(&self.place.lake, &table, self.embedder()))
     }

@@ -102,7 +102,7 @@ impl Lakeward {
         let mut answers = self.gate().admit(answers)?.into_inner();
         for answer in &mut answers {
             let Some(table) = self.index.get(&answer.dataset)?.filter(|_| answer.in_index) else { continue };
-            answer.citation = Some(self.index.segment(table.segment)?.catalog.citation(table.table)?);
+            answer.citation = Some(self.index.segment(table.segment)?.tables.citation(table.table)?);
         }
         self.gate().admit(answers)
     }

@@ -1,8 +1,8 @@
 //! What the page and the REPL say, in English or Chinese.
 //!
-//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in English, as documents
-//! are; their sentences are found again by the template that made them ([`said`]), so that a session can be read in either language. What
-//! the table does not have stays English.
+//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in
+//! English, as documents are; their sentences are found again by the template that made them ([`in_language`]), so
+//! that a session can be read in either language. What the table does not have stays English.
 
 mod template;
 
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-use lakeward_agent::recommend::{Narrowing, Recommendation};
+use lakeward_agent::recommend::{Narrowing, Note};
 use lakeward_core::request::{Demand, Demanded, Label, Signals};
 use lakeward_core::text::shown;
 use template::CHINESE;
@@ -119,7 +119,7 @@ pub fn name(english: &str) -> String {
 }
 
 /// A sentence of an answer.
-pub fn said(text: &str) -> Cow<'_, str> {
+pub fn in_language(text: &str) -> Cow<'_, str> {
     match current() {
         Language::English => Cow::Borrowed(text),
         Language::Chinese => CHINESE.translated(text).map_or(Cow::Borrowed(text), Cow::Owned),
@@ -151,15 +151,13 @@ pub fn demand_line(demand: &Demand) -> String {
         _ => Demand { avoid: false, ..demand.clone() }.to_string(),
     };
     let not = if demand.avoid { say("not ") } else { "" };
-    let inferred = demand.value != Demanded::Said && !demand.is_held_to();
+    let inferred = demand.value != Demanded::Words && !demand.is_held_to();
     format!("{}: {not}{value}{}", name(&demand.role.to_string()), if inferred { "?" } else { "" })
 }
 
 /// A field that answers can be narrowed by, with its values.
 pub fn narrowing_line(narrowing: &Narrowing) -> String {
-    let line = narrowing.line();
-    let role = narrowing.role.to_string();
-    line.strip_prefix(&role).map_or_else(|| line.clone(), |values| format!("{}{values}", name(&role)))
+    format!("{}: {}", name(&narrowing.role.to_string()), narrowing.values_line())
 }
 
 /// The respect of a fact, which may name the fields that say it.
@@ -170,13 +168,15 @@ pub fn respect(about: &str) -> String {
     }
 }
 
-/// A note of `answer`: a fact of a record, or a sentence.
-pub fn note<'a>(answer: &Recommendation, note: &'a str) -> Cow<'a, str> {
-    let Some(fact) = answer.facts.iter().find(|fact| current() != Language::English && fact.line() == note) else {
-        return said(note);
+/// A note of an answer.
+pub fn note<'a>(note: Note<'a>) -> Cow<'a, str> {
+    let fact = match note {
+        Note::Sentence(text) => return in_language(text),
+        Note::Fact(fact) if current() == Language::English => return Cow::Owned(fact.line()),
+        Note::Fact(fact) => fact,
     };
     let (about, cited) = (name(&fact.about), fact.cited());
-    let statement = if fact.value.is_some() { fact.statement() } else { said(&fact.statement()).into_owned() };
+    let statement = if fact.value.is_some() { fact.statement() } else { in_language(&fact.statement()).into_owned() };
     let (title, cited) = (shown(&fact.title, LINE), shown(&cited, LINE));
     Cow::Owned(match &fact.field {
         Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &statement, field]),

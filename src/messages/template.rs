@@ -11,7 +11,8 @@ const BETWEEN_SENTENCES: (&str, &str) = ("; ", "；");
 const BETWEEN_PARTS: (&str, &str) = (", ", "，");
 const BETWEEN_LAST_PARTS: (&str, &str) = (" and ", "和 ");
 
-/// What begins the sentences of answers in the table, which are looked for in texts that are not known, and what begins their parts.
+/// The line of the table after which the sentences of answers come, and the one after which parts of sentences come.
+/// Messages, which come before both, are looked up as they stand; these are matched as templates.
 pub const SENTENCES: &str = "#\tsentences\n";
 pub const PARTS: &str = "#\tparts\n";
 

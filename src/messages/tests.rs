@@ -112,16 +112,16 @@ fn sentences_of_answers_are_found_by_their_template() {
             ("accepted; unknown; but 1 of 3 columns align", "已采纳；unknown；但共 3 列，其中 1 列对齐"),
             ("its columns say elevation; an unknown reason", "列名中有 elevation；an unknown reason"),
         ] {
-            assert_eq!(said(english), chinese);
+            assert_eq!(in_language(english), chinese);
         }
         // What the lake says is not translated, though it may be called as something of the program.
         for data in ["Map", "Results of 2020", "place", "not for profit; partly open", "but why"] {
-            assert_eq!(said(data), data);
+            assert_eq!(in_language(data), data);
         }
         assert_eq!(count(3, "row"), "3 行");
         assert_eq!(fill("keeps {} of {}", &["2", "5 列"]), "保留 5 列中的 2 列");
     });
-    assert_eq!(said("3 shown before are left out"), "3 shown before are left out");
+    assert_eq!(in_language("3 shown before are left out"), "3 shown before are left out");
     assert_eq!(count(1, "row"), "1 row");
 }
 

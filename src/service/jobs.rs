@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
-use lakeward_core::error::{Error, Result};
+use super::random_id::random_id;
+use lakeward_core::error::Result;
 
 /// Jobs at once; an answer that nobody fetched counts until it is [`KEPT`] no more.
 const MOST_JOBS: usize = 200;
@@ -190,16 +191,14 @@ impl Jobs {
     /// A new job of `owner`; `None` if there are too many.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the system gives no random numbers.
+    /// [`lakeward_core::error::Error::Internal`] if the system gives no random numbers.
     pub fn begin(&self, owner: Option<Arc<str>>) -> Result<Option<Arc<Job>>> {
         let mut jobs = lock(&self.0);
         jobs.retain(|_, job| !job.is_over());
         if jobs.len() >= MOST_JOBS {
             return Ok(None);
         }
-        let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
-        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = random_id::<16>()?;
         let job = Arc::new(Job {
             id: id.clone(),
             owner,

@@ -10,6 +10,7 @@ pub mod http;
 mod jobs;
 pub mod mcp;
 mod percent;
+mod random_id;
 mod shared_lake;
 mod workers;
 

@@ -3,7 +3,7 @@
 use lakeward::Lakeward;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 use crate::place::{Folder, built, say};
 
@@ -37,7 +37,7 @@ fn shown(answer: &Recommendation) -> Vec<&str> {
 }
 
 fn demands_of(session: &Session) -> Vec<(String, String, usize)> {
-    let known = session.demands.iter().filter(|demand| demand.role != Role::Topic);
+    let known = session.demands.iter().filter(|demand| demand.role != Respect::Topic);
     known.map(|demand| (demand.role.to_string(), demand.to_string(), demand.turn)).collect()
 }
 
@@ -128,7 +128,7 @@ fn what_is_wanted_can_be_changed_by_hand() {
     session.demand(lakeward.demand("frequency", "every month", 1).expect("as the test made it"));
     let answer = say(&lakeward, &mut session, "only current ones");
     assert_eq!(shown(&answer)[0], "mun-hea-mon");
-    assert_eq!(session.forget(&Role::Place), 1);
+    assert_eq!(session.forget(&Respect::Place), 1);
     let error = lakeward.demand("plaice", "Munster", 1).unwrap_err().to_string();
     assert!(error.contains("`place`"), "{error}");
     let error = lakeward.demand("place", "Mnstre", 1).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::Session;
 use lakeward_core::plan::{Comparison, Condition, Expression, Plan, Step, Value};
 use lakeward_core::request::{Demand, Input};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_operate::{Limits, PreviewLimits, plan_preview};
 
 use crate::place::{Folder, built, say};
@@ -92,9 +92,9 @@ fn another_year_of_a_table_in_parts_changes_the_condition() {
 fn a_table_that_was_no_answer_leaves_the_topic_behind() {
     let (_folder, lakeward) = lake();
     let mut session = lakeward.new_session();
-    session.demand(Demand::said(Role::Topic, "lighthouse keepers", 1));
+    session.demand(Demand::in_words(Respect::Topic, "lighthouse keepers", 1));
     session.use_table(Input::Table("hives".into()));
-    assert!(session.demands.iter().all(|demand| demand.role != Role::Topic), "{:?}", session.demands);
+    assert!(session.demands.iter().all(|demand| demand.role != Respect::Topic), "{:?}", session.demands);
 }
 
 #[test]

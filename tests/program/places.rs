@@ -9,7 +9,7 @@ use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Condition, Expression, Step, Value};
 use lakeward_core::request::{Demand, Demanded, Input, RequestedYears, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::build::BuildOptions;
 
 use crate::place::Folder;
@@ -41,7 +41,7 @@ fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation
 }
 
 fn places(demands: &[Demand]) -> Vec<&str> {
-    in_role(demands, &Role::Place).collect()
+    in_role(demands, &Respect::Place).collect()
 }
 
 fn years(demands: &[Demand]) -> Vec<RequestedYears> {
@@ -107,12 +107,12 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     found.sort_unstable();
     assert_eq!(found, ["Bosnia and Herzegovina", "Ireland", "Trinidad and Tobago"]);
     assert_eq!(years(&session.demands), [RequestedYears::StartsIn(2015)]);
-    assert_eq!(in_role(&session.demands, &Role::Grain).collect::<Vec<_>>(), ["country", "year"]);
+    assert_eq!(in_role(&session.demands, &Respect::Grain).collect::<Vec<_>>(), ["country", "year"]);
     let mut found = places(&session.turns[0].signals.demands);
     found.sort_unstable();
     assert_eq!(found, ["Ireland", "Trinidad and Tobago"]);
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("conv").expect("a session")), (4, session));
+    assert_eq!((session.version, store.open("conv").expect("a session")), (5, session));
 }

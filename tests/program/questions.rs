@@ -11,7 +11,7 @@ use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::augment::grounding::Ground;
 use lakeward_search::augment::{
-    AugmentOptions, AugmentStats, Facet, Facts, LEAST_QUESTIONS, MOST_QUESTIONS, MadeQuestions, QuestionIndex,
+    AugmentOptions, AugmentStats, FactKind, Facts, LEAST_QUESTIONS, MOST_QUESTIONS, MadeQuestions, QuestionIndex,
     QuestionMaker, QuestionMode, QuestionStore, audit, make_questions, rules,
 };
 
@@ -83,10 +83,10 @@ fn questions_say_nothing_that_the_record_does_not() {
                 );
             }
         }
-        assert_eq!(unknown.contains(&Facet::Licence), !facts.has_licence);
-        assert_eq!(unknown.contains(&Facet::Publisher), facts.publisher.is_none());
-        assert!(!unknown.contains(&Facet::Period) || facts.period.is_none());
-        assert!(!unknown.contains(&Facet::Place) || facts.places.is_empty());
+        assert_eq!(unknown.contains(&FactKind::Licence), !facts.has_licence);
+        assert_eq!(unknown.contains(&FactKind::Publisher), facts.publisher.is_none());
+        assert!(!unknown.contains(&FactKind::Period) || facts.period.is_none());
+        assert!(!unknown.contains(&FactKind::Place) || facts.places.is_empty());
     }
 }
 
@@ -101,7 +101,7 @@ fn what_a_record_leaves_open_is_unknown() {
     // Little is known, little is asked, and that is said.
     let (questions, unknown) = rules::questions(&facts(&index, "r-2"));
     assert!(!questions.is_empty() && questions.len() < LEAST_QUESTIONS, "{questions:?}");
-    assert_eq!(unknown, Facet::ALL[1..]);
+    assert_eq!(unknown, FactKind::ALL[1..]);
     let (questions, _) = rules::questions(&facts(&index, "sales_2019"));
     assert!(questions.iter().any(|question| question.contains("total sales vary by")), "{questions:?}");
     assert!(questions.iter().any(|question| question.contains("from 2018 to 2020")), "{questions:?}");
@@ -154,7 +154,7 @@ impl QuestionMaker for Maker {
             return Err("it is busy".into());
         }
         let questions = vec![format!("Who asks about {}?", facts.id)];
-        Ok(MadeQuestions { questions, unknown: vec![Facet::Unit], dropped: 1 })
+        Ok(MadeQuestions { questions, unknown: vec![FactKind::Unit], dropped: 1 })
     }
 }
 

@@ -103,10 +103,10 @@ fn files_by_values(lake: &Path, index: &Path) -> Vec<(PathBuf, u64)> {
     let mut values: BTreeMap<PathBuf, u64> = BTreeMap::new();
     for table in whole.index().tables() {
         let segment = whole.index().segment(table.segment).expect("a segment");
-        let columns = segment.catalog.columns(table.table).expect("columns");
+        let columns = segment.tables.columns(table.table).expect("columns");
         let of_column =
             |column| segment.columns.hashes(segment.columns.record(column).expect("a record")).expect("hashes").len();
-        let origin = segment.catalog.stamp(table.table).expect("a stamp").path;
+        let origin = segment.tables.stamp(table.table).expect("a stamp").path;
         *values.entry(lake.join(origin)).or_default() += 1 + columns.map(of_column).sum::<usize>() as u64;
     }
     let mut files = Vec::new();

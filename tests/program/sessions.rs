@@ -13,7 +13,7 @@ use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};
 use lakeward_core::request::{Demand, Input, Label, demands_schema};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use serde_json::{Value, json};
 
 use crate::place::{Folder, Run, lakeward};
@@ -401,7 +401,7 @@ fn a_document_stays_bounded_and_opens_at_once() {
         let mut sizes = Vec::new();
         for turn in 1..=turns {
             let mut answer = template.clone();
-            answer.signals.demands[1] = Demand::said(Role::Topic, format!("topic of turn {turn}"), turn);
+            answer.signals.demands[1] = Demand::in_words(Respect::Topic, format!("topic of turn {turn}"), turn);
             session.push_turn(&format!("request {turn}: {}", "word ".repeat(400)), &answer);
             if turn % 10 == 0 {
                 place.store.save(&mut session).expect("a save");
@@ -456,7 +456,7 @@ fn a_hostile_turn_stays_bounded() {
         let mut answer = answer(turn, 1000, 3);
         let many = (0..5000).map(|number| format!("{number}{}", "y".repeat(900)));
         let long = std::iter::once("\u{1}é".repeat(100_000)).chain(many);
-        answer.signals.demands = long.map(|said| Demand::said(Role::Topic, said, turn)).collect();
+        answer.signals.demands = long.map(|said| Demand::in_words(Respect::Topic, said, turn)).collect();
         answer.tables[0].table = "deep/".repeat(100_000);
         session.push_turn(&"é\u{7}".repeat(1 << 20), &answer);
         place.store.save(&mut session).expect("a save");
@@ -472,7 +472,7 @@ fn operations_of_version_2_are_plans_now() {
     let place = Place::new();
     place.write("older", include_str!("data/older/session-2.json"));
     let session = place.store.open("older").expect("a session of version 2");
-    assert_eq!((session.version, session.working()), (4, Some(Input::Step(3))));
+    assert_eq!((session.version, session.working()), (5, Some(Input::Step(3))));
     let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(

@@ -1,11 +1,12 @@
-//! Turns that speak of what was shown: one of the answers is taken or turned down, asked about, or more and fewer of them are wanted.
+//! Turns that speak of answers shown before: one of them is taken, turned down or asked about, or more or fewer
+//! answers are wanted.
 
 use super::Agent;
 use super::Request;
 use super::column_facts::{asks_for_a_meaning, may_be_of_column};
 use super::reading::Reading;
 use super::record_questions::{
-    Meant, asks_for_a_field, asks_for_others, compares, fields_asked, is_question, wants_others,
+    Meant, asks_for_a_field, asks_for_others, compares, is_question, requested_fields, wants_others,
 };
 use super::trace::Provenance;
 use super::turn::Turned;
@@ -16,7 +17,7 @@ use lakeward_core::request::{Act, Input, OperationKind, Ranked};
 use lakeward_core::text::lower_words;
 use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
-use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
+use lakeward_reading::reader::{Role, Span, TurnReading, number_in_words};
 use lakeward_search::cite::Gate;
 
 /// Words of a turn that says little more than an identifier.
@@ -24,7 +25,7 @@ const SHORT: usize = 4;
 /// Answers that a comparison without numbers is about.
 const COMPARED: usize = 3;
 /// Answers that a question about all of them is about.
-const MOST_ASKED_ABOUT: usize = 10;
+const MOST_MEANT: usize = 10;
 
 impl Agent<'_> {
     /// The answer to a turn that speaks of what was shown; none where it is a request like others.
@@ -42,7 +43,7 @@ impl Agent<'_> {
         meant.several |= is_compared;
         let surely = if is_compared { Some(Act::Compare) } else { surely };
         if reading.working.is_none()
-            && operation_asked(text, turn, &reading.signals.operation).is_some()
+            && operation_on_answers(text, turn, &reading.signals.operation).is_some()
             && let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)?
         {
             return Ok(Some(answer));
@@ -54,7 +55,7 @@ impl Agent<'_> {
             Some(Input::Table(id)) => vec![id.clone()],
             _ => session.tables_at_hand(),
         };
-        if !at_hand.is_empty() && surely != Some(Act::Compare) && may_be_of_column(&fields_asked(text, false)) {
+        if !at_hand.is_empty() && surely != Some(Act::Compare) && may_be_of_column(&requested_fields(text, false)) {
             let facts = self.column_facts(session, text, &at_hand)?;
             if !facts.is_empty() {
                 return self.answer_with_facts(session, reading, facts).map(Some);
@@ -65,8 +66,8 @@ impl Agent<'_> {
             let is_short = text.split_whitespace().count() <= SHORT + mentioned.len();
             let of_mentioned = !mentioned.is_empty() && !wants_others(text) && (is_short || is_question(text));
             if of_mentioned || (!listed.is_empty() && asks_for_a_field(text, turn, &meant)) {
-                let about = if of_mentioned { mentioned } else { asked_about(session, turn, &meant, &listed) };
-                let facts = self.facts(&fields_asked(text, about.len() > 1 && of_mentioned), &about)?;
+                let about = if of_mentioned { mentioned } else { answers_meant(session, turn, &meant, &listed) };
+                let facts = self.facts(&requested_fields(text, about.len() > 1 && of_mentioned), &about)?;
                 return self.answer_with_facts(session, reading, facts).map(Some);
             }
         }
@@ -91,7 +92,7 @@ impl Agent<'_> {
                 let mut about = mentioned;
                 let is_named = !meant.places.is_empty() || about.is_empty() || turn.of(Role::Answer).next().is_some();
                 if is_named {
-                    let asked = asked_about(session, turn, &meant, &listed);
+                    let asked = answers_meant(session, turn, &meant, &listed);
                     about.extend(asked.into_iter().filter(|id| !about.contains(id)).collect::<Vec<_>>());
                 }
                 let alone = ["more", "about", "details"];
@@ -101,7 +102,7 @@ impl Agent<'_> {
                     let others: Vec<String> = listed.into_iter().filter(|id| !about.contains(id)).collect();
                     about.extend(others.into_iter().take(COMPARED - about.len()));
                 }
-                let facts = self.facts(&fields_asked(text, side_by_side), &about)?;
+                let facts = self.facts(&requested_fields(text, side_by_side), &about)?;
                 self.answer_with_facts(session, reading, facts).map(Some)
             }
             Act::Chat if turn.spans.is_empty() => {
@@ -169,7 +170,7 @@ impl Agent<'_> {
     ) -> Result<Option<Turned>> {
         let turn = &reading.turn;
         let asked = &reading.signals.operation;
-        let Some(kind) = operation_asked(&reading.request.text, turn, asked) else { return Ok(None) };
+        let Some(kind) = operation_on_answers(&reading.request.text, turn, asked) else { return Ok(None) };
         if !meant.numbered && turn.of(Role::Answer).next().is_none() {
             return Ok(None);
         }
@@ -296,7 +297,7 @@ pub(super) fn turned_down(session: &Session, turn: &TurnReading) -> Vec<String> 
 }
 
 /// The answers that a question is about: those that it names, else all if it speaks of several, else the one that was spoken of last.
-fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<String> {
+fn answers_meant(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[String]) -> Vec<String> {
     let about = answers_named(turn, meant, listed);
     if !about.is_empty() {
         return about;
@@ -308,15 +309,17 @@ fn asked_about(session: &Session, turn: &TurnReading, meant: &Meant, listed: &[S
     }
     match (meant.several, before.len()) {
         (true, 2..) => before,
-        (true, _) => listed.iter().take(MOST_ASKED_ABOUT).cloned().collect(),
+        (true, _) => listed.iter().take(MOST_MEANT).cloned().collect(),
         (false, 0) => listed.iter().take(1).cloned().collect(),
         (false, _) => before.into_iter().take(1).collect(),
     }
 }
 
-/// The operation that a turn asks for with answers that it names, where the reader is sure of that: it wants something done, or narrows or begins
-/// a request that is surely an operation. Combining is often read as comparing, choosing and filtering as choosing.
-fn operation_asked(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
+/// The operation that a turn wants done with answers that it names; `None` unless that is sure. A turn that wants
+/// something run is sure. One that begins, narrows or corrects a request is sure where the classifier of requests is,
+/// and where it does not want other answers. A turn that was read as comparing may mean a union or an aggregate, but
+/// no join: tables side by side may be either.
+fn operation_on_answers(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
     const SURE: f64 = 0.75;
     let kind = operation.label;
     let is_sure = match turn.acts.first()? {
@@ -355,7 +358,7 @@ fn named(turn: &TurnReading, listed: &[String]) -> Vec<String> {
 
 /// The number that a span says.
 fn number_of(span: &Span) -> Option<f64> {
-    span.number.or_else(|| number_said(&span.words).map(|number| number.value))
+    span.number.or_else(|| number_in_words(&span.words).map(|number| number.value))
 }
 
 /// Whether a text agrees and says nothing else.

@@ -1,4 +1,5 @@
-//! What a turn adds of another table is in its result: where a later step of the same turn would drop it, it is added after that step.
+//! Keeps the columns that a turn adds from another table in its result: where a later step of the same turn would drop
+//! them, they are added after that step.
 
 use super::Agent;
 use super::known_columns::AtHand;

@@ -1,28 +1,29 @@
-//! Closed forms between what a turn wants: `Kenya or Iceland` is one demand that either meets, `any format but CSV` is not wanted, and
-//! `the format does not matter` takes back what was wanted in that respect. Which values can be wanted together, the records say.
+//! Closed forms that relate the demands of a turn: `Kenya or Iceland` is one demand that either value meets, `any
+//! format but CSV` avoids CSV, and `the format does not matter` takes back the demand on the format. Which values a
+//! dataset can have together, the records say.
 
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::reader::Revised;
 
 /// Respects that a turn can name. A dataset has one of several values, but for years and subjects.
-const RESPECTS: [(Role, &[&str]); 8] = [
-    (Role::Place, &["place", "places", "region", "regions", "country", "countries"]),
-    (Role::Format, &["format", "formats"]),
-    (Role::Source, &["publisher", "publishers", "source", "sources", "made"]),
-    (Role::Institution, &["institution", "institutions", "made"]),
-    (Role::Licence, &["licence", "license"]),
-    (Role::Frequency, &["frequency", "rhythm"]),
-    (Role::Subject, &["subject", "discipline", "category"]),
-    (Role::Period, &["year", "years", "period", "dates"]),
+const RESPECTS: [(Respect, &[&str]); 8] = [
+    (Respect::Place, &["place", "places", "region", "regions", "country", "countries"]),
+    (Respect::Format, &["format", "formats"]),
+    (Respect::Source, &["publisher", "publishers", "source", "sources", "made"]),
+    (Respect::Institution, &["institution", "institutions", "made"]),
+    (Respect::Licence, &["licence", "license"]),
+    (Respect::Frequency, &["frequency", "rhythm"]),
+    (Respect::Subject, &["subject", "discipline", "category"]),
+    (Respect::Period, &["year", "years", "period", "dates"]),
 ];
 /// Words for the date of publication.
 const PUBLICATION: [&str; 3] = ["publication", "published", "release"];
 
-fn has_alternatives(role: &Role) -> bool {
-    RESPECTS.iter().any(|(known, _)| known == role && !matches!(role, Role::Period | Role::Subject))
+fn has_alternatives(role: &Respect) -> bool {
+    RESPECTS.iter().any(|(known, _)| known == role && !matches!(role, Respect::Period | Respect::Subject))
 }
 
 /// The demands of turn `turn` with alternatives as one demand, before they get the catalogue's values.
@@ -83,14 +84,14 @@ fn is_excepted(before: &str) -> bool {
 }
 
 /// Whether a record has all of some values, each in one of its ways.
-pub(super) type Together<'a> = dyn Fn(&Role, &[Vec<String>]) -> Result<bool> + 'a;
+pub(super) type Together<'a> = dyn Fn(&Respect, &[Vec<String>]) -> Result<bool> + 'a;
 
 /// Of values that no record has together, by `together`, only one can be wanted: those of one turn are alternatives, and so is what `text` adds to an
 /// earlier one (`also GeoTIFF`); else the later takes the place of the earlier.
 pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &Together<'_>) -> Result<()> {
-    let things = |demand: &Demand| match &demand.value {
-        Demanded::Values(things) if !demand.avoid && has_alternatives(&demand.role) => Some(things.clone()),
-        _ => None,
+    let things = |demand: &Demand| {
+        let things = demand.value.things();
+        (!things.is_empty() && !demand.avoid && has_alternatives(&demand.role)).then(|| things.to_vec())
     };
     // What is not said side by side is neither a list of alternatives nor known to be wanted.
     let is_apart = |first: &Demand, second: &Demand| {
@@ -109,7 +110,7 @@ pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &To
         if now.len() > 1 && !together(&role, &now)? {
             if is_list(&demands[at].said, &now) {
                 now = vec![now.concat()];
-                (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::Values(now.clone()));
+                (demands[at].said, demands[at].value) = (now[0].join(" or "), Demanded::AnyOf(now[0].clone()));
             } else {
                 demands[at].doubtful = true;
             }
@@ -130,7 +131,7 @@ pub(super) fn parted(after: &mut Revised, text: &str, turn: usize, together: &To
         match parted {
             Some((other, any)) if demands[other].turn == turn || adds(text) => {
                 demands[at].said = format!("{} or {}", demands[other].said, demands[at].said);
-                demands[at].value = Demanded::Values(vec![any]);
+                demands[at].value = Demanded::AnyOf(any);
                 demands[at].doubtful |= demands[other].doubtful;
                 demands.remove(other);
             }
@@ -167,8 +168,8 @@ pub(super) fn adds_to_another(text: &str) -> bool {
     begins || too || words.windows(2).any(also)
 }
 
-/// A demand whose words name alternatives, with values of which any will do.
-pub(super) fn either(demand: &mut Demand) {
+/// Reads from the words of a demand whether they name alternatives (`Kenya or Iceland`): then any of its values will do.
+pub(super) fn read_alternatives(demand: &mut Demand) {
     let says_or = lower_words(&demand.said).any(|word| word == "or");
     if let (true, true, Demanded::Values(things)) = (says_or, has_alternatives(&demand.role), &mut demand.value) {
         let mut all: Vec<String> = Vec::new();
@@ -177,17 +178,17 @@ pub(super) fn either(demand: &mut Demand) {
                 all.push(value);
             }
         }
-        things.push(all);
+        demand.value = Demanded::AnyOf(all);
     }
 }
 
 /// The respects that `text` names by their names; years beside a word of publication are of it.
-pub(super) fn respects_named(text: &str) -> Vec<&'static Role> {
+pub(super) fn respects_named(text: &str) -> Vec<&'static Respect> {
     let has = |names: &[&str]| lower_words(text).any(|word| names.contains(&word.as_str()));
-    let mut roles: Vec<&Role> = RESPECTS.iter().filter(|(_, names)| has(names)).map(|(role, _)| role).collect();
+    let mut roles: Vec<&Respect> = RESPECTS.iter().filter(|(_, names)| has(names)).map(|(role, _)| role).collect();
     if has(&PUBLICATION) {
-        roles.retain(|role| **role != Role::Period);
-        roles.push(&Role::Published);
+        roles.retain(|role| **role != Respect::Period);
+        roles.push(&Respect::Published);
     }
     roles
 }
@@ -215,15 +216,15 @@ pub(super) fn taken_back_by_name(after: &mut Revised, text: &str) {
 mod tests {
     use super::*;
 
-    fn demand(role: Role, said: &str, turn: usize) -> Demand {
-        Demand::said(role, said, turn)
+    fn demand(role: Respect, said: &str, turn: usize) -> Demand {
+        Demand::in_words(role, said, turn)
     }
 
     #[test]
     fn alternatives_are_one_demand() {
         let merged = |demands: &[(&str, usize)], text: &str| {
             let mut demands: Vec<Demand> =
-                demands.iter().map(|(said, turn)| demand(Role::Place, said, *turn)).collect();
+                demands.iter().map(|(said, turn)| demand(Respect::Place, said, *turn)).collect();
             joined(&mut demands, text, 2);
             demands.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
@@ -238,25 +239,25 @@ mod tests {
 
     #[test]
     fn of_values_that_no_record_has_together_one_is_wanted() {
-        let values = |role: Role, said: &str, turn| {
+        let values = |role: Respect, said: &str, turn| {
             let things = said.split(" and ").map(|value| vec![value.to_string()]).collect();
             Demand { value: Demanded::Values(things), hard: true, ..demand(role, said, turn) }
         };
         // Records have one format, and Kenya with Norway but with nothing else.
-        let together = |role: &Role, things: &[Vec<String>]| {
+        let together = |role: &Respect, things: &[Vec<String>]| {
             let has_both = things.iter().flatten().all(|value| matches!(value.as_str(), "Kenya" | "Norway"));
-            Ok(things.len() < 2 || (*role == Role::Place && has_both))
+            Ok(things.len() < 2 || (*role == Respect::Place && has_both))
         };
         for (role, before, now, text, expected, gone) in [
-            (Role::Format, "CSV", "ZIP", "also ZIP", "CSV or ZIP", 0),
-            (Role::Format, "CSV", "ZIP", "ZIP would do, too", "CSV or ZIP", 0),
-            (Role::Format, "CSV", "ZIP", "as ZIP", "ZIP", 1),
-            (Role::Place, "Kenya", "Norway", "in Norway", "Kenya, Norway", 0),
-            (Role::Place, "Kenya", "Iceland", "in Iceland", "Iceland", 1),
-            (Role::Place, "Iceland", "Kenya and Norway", "Kenya and Norway", "Kenya and Norway", 1),
-            (Role::Place, "Kenya", "Chad and Iceland", "Chad and Iceland", "Chad or Iceland", 1),
-            (Role::Format, "CSV", "ZIP", "ZIP too, I suppose", "CSV or ZIP", 0),
-            (Role::Subject, "rain", "snow", "snow", "rain, snow", 0),
+            (Respect::Format, "CSV", "ZIP", "also ZIP", "CSV or ZIP", 0),
+            (Respect::Format, "CSV", "ZIP", "ZIP would do, too", "CSV or ZIP", 0),
+            (Respect::Format, "CSV", "ZIP", "as ZIP", "ZIP", 1),
+            (Respect::Place, "Kenya", "Norway", "in Norway", "Kenya, Norway", 0),
+            (Respect::Place, "Kenya", "Iceland", "in Iceland", "Iceland", 1),
+            (Respect::Place, "Iceland", "Kenya and Norway", "Kenya and Norway", "Kenya and Norway", 1),
+            (Respect::Place, "Kenya", "Chad and Iceland", "Chad and Iceland", "Chad or Iceland", 1),
+            (Respect::Format, "CSV", "ZIP", "ZIP too, I suppose", "CSV or ZIP", 0),
+            (Respect::Subject, "rain", "snow", "snow", "rain, snow", 0),
         ] {
             let demands = vec![values(role.clone(), before, 1), values(role, now, 2)];
             let mut after = Revised { demands, ..Revised::default() };
@@ -266,7 +267,7 @@ mod tests {
         }
         // Values of one turn that are not said side by side are no alternatives.
         for (text, is_doubted) in [("Chad or Iceland", false), ("for a student from Chad data of Iceland", true)] {
-            let demands = vec![values(Role::Place, "Chad", 2), values(Role::Place, "Iceland", 2)];
+            let demands = vec![values(Respect::Place, "Chad", 2), values(Respect::Place, "Iceland", 2)];
             let mut after = Revised { demands, ..Revised::default() };
             parted(&mut after, text, 2, &together).unwrap();
             assert!(after.demands.iter().all(|demand| demand.doubtful == is_doubted), "{text}");
@@ -275,10 +276,14 @@ mod tests {
 
     #[test]
     fn a_respect_is_taken_back_by_its_name() {
-        let taken_back = |gone: &[(Role, &str)], text: &str| {
-            let all =
-                [(Role::Format, "CSV"), (Role::Published, "2020"), (Role::Period, "1990"), (Role::Place, "Kenya")];
-            let of = |(role, said): &(Role, &str)| demand(role.clone(), said, 1);
+        let taken_back = |gone: &[(Respect, &str)], text: &str| {
+            let all = [
+                (Respect::Format, "CSV"),
+                (Respect::Published, "2020"),
+                (Respect::Period, "1990"),
+                (Respect::Place, "Kenya"),
+            ];
+            let of = |(role, said): &(Respect, &str)| demand(role.clone(), said, 1);
             let demands = all.iter().filter(|one| !gone.contains(one)).map(of).collect();
             let mut after = Revised { demands, gone: gone.iter().map(of).collect(), ..Revised::default() };
             taken_back_by_name(&mut after, text);
@@ -287,9 +292,9 @@ mod tests {
         assert_eq!(taken_back(&[], "the format does not matter"), ["format"]);
         assert_eq!(taken_back(&[], "forget the year of publication"), ["published"]);
         assert_eq!(taken_back(&[], "never mind"), [""; 0]);
-        assert_eq!(taken_back(&[(Role::Format, "CSV")], "the place is not important"), ["place"]);
+        assert_eq!(taken_back(&[(Respect::Format, "CSV")], "the place is not important"), ["place"]);
         assert_eq!(
-            taken_back(&[(Role::Format, "CSV")], "no CSV, the place does not matter either"),
+            taken_back(&[(Respect::Format, "CSV")], "no CSV, the place does not matter either"),
             ["format", "place"]
         );
     }

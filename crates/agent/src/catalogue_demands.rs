@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Agent;
-use super::alternatives::{either, joined, parted, taken_back_by_name};
+use super::alternatives::{joined, parted, read_alternatives, taken_back_by_name};
 use super::publication::{says_publication, separate_publication};
 use super::reading::Reading;
 use super::subjects::hold_to_named;
@@ -11,7 +11,7 @@ use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Demanded, topic_words};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::lower_words;
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
@@ -86,7 +86,7 @@ impl Agent<'_> {
         if over_demands && session.remembered().is_empty() && !said_topic && reading.acts.first() != Some(&Act::Unclear)
         {
             // Nothing is understood of what it is about: all of it is.
-            after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
+            after.demands.insert(0, Demand::in_words(Respect::Topic, text.trim(), turn));
         }
         if over_demands && reading.has(Act::Retract) {
             taken_back_by_name(&mut after, text);
@@ -109,7 +109,7 @@ impl Agent<'_> {
     }
 
     /// Whether a record has all of `things`, each in one of its ways.
-    fn have_together(&self, role: &Role, things: &[Vec<String>]) -> Result<bool> {
+    fn have_together(&self, role: &Respect, things: &[Vec<String>]) -> Result<bool> {
         let facets = self.index.facets()?;
         let mut all = facets.all().clone();
         for thing in things {
@@ -137,7 +137,7 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Those of [`lakeward_reading::catalogue::CatalogueWords::demand`].
-    pub(super) fn demands_with(&self, session: &Session, role: &Role, value: &str) -> Result<Revised> {
+    pub(super) fn demands_with(&self, session: &Session, role: &Respect, value: &str) -> Result<Revised> {
         let chosen = self.words.demand(self.index, role.name(), value, session.next_turn())?;
         let (gone, mut demands): (Vec<Demand>, Vec<Demand>) =
             session.demands.iter().cloned().partition(|known| known.role == chosen.role && !known.avoid);
@@ -150,7 +150,7 @@ impl Agent<'_> {
     fn demands_named(&self, session: &Session, text: &str) -> Result<Option<Revised>> {
         const LONGEST: usize = 4;
         let Some((name, value)) = text.split_once(':') else { return Ok(None) };
-        let (role, value) = (Role::of_field(name.trim()), value.trim());
+        let (role, value) = (Respect::of_field(name.trim()), value.trim());
         // "Area harvested: wheat" is about what it says.
         let is_field = name.split_whitespace().count() == 1;
         let is_field = is_field && self.words.of(self.index)?.is_some_and(|vocabulary| vocabulary.has(&role));
@@ -158,8 +158,8 @@ impl Agent<'_> {
             None => Ok(None),
             // No record has that value. A subject may be meant in other words.
             Some(Err(Error::Usage(_))) => {
-                let is_value = role != Role::Subject && value.split_whitespace().count() <= LONGEST;
-                let demand = Demand { hard: true, ..Demand::said(role, value, session.next_turn()) };
+                let is_value = role != Respect::Subject && value.split_whitespace().count() <= LONGEST;
+                let demand = Demand { hard: true, ..Demand::in_words(role, value, session.next_turn()) };
                 let demands = session.demands.iter().cloned().chain([demand]).collect();
                 Ok(is_value.then(|| Revised { demands, gone: Vec::new(), not_found: Vec::new() }))
             }
@@ -172,7 +172,7 @@ impl Agent<'_> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(Vec::new()) };
         let turn = session.next_turn();
         let is_unknown = |demand: &&Demand| {
-            demand.turn == turn && demand.hard && demand.value == Demanded::Said && vocabulary.has(&demand.role)
+            demand.turn == turn && demand.hard && demand.value == Demanded::Words && vocabulary.has(&demand.role)
         };
         let reason_of = |demand: &Demand| match self.words.demand(self.index, demand.role.name(), &demand.said, turn) {
             Err(Error::Usage(reason)) => Ok(Some(reason)),
@@ -195,8 +195,8 @@ impl Agent<'_> {
                     let others: Vec<String> = others.map(str::to_string).collect();
                     thing.extend(others);
                 }
-                either(demand);
-            } else if demand.value == Demanded::Said && demand.role != Role::Topic {
+                read_alternatives(demand);
+            } else if demand.value == Demanded::Words && demand.role != Respect::Topic {
                 // Written with other accents or joining words than in the catalogue.
                 let same = self.index.facets()?.alike(&demand.role, &demand.said);
                 if !same.is_empty() {
@@ -206,7 +206,7 @@ impl Agent<'_> {
             }
         }
         // A record comes in one rhythm and is kept up or not: what was said last holds.
-        for role in [Role::Frequency, Role::Status] {
+        for role in [Respect::Frequency, Respect::Status] {
             let latest = demands.iter().rposition(|demand| demand.role == role && !demand.avoid);
             let mut place = 0;
             demands.retain(|demand| {
@@ -229,7 +229,7 @@ impl Agent<'_> {
         others: &[(String, f64)],
     ) -> Result<Option<RecordRequest<'r>>> {
         let (demands, hidden) = (&reading.signals.demands, &reading.hidden);
-        let states = demands.iter().any(|demand| demand.hard && demand.role != Role::Period);
+        let states = demands.iter().any(|demand| demand.hard && demand.role != Respect::Period);
         if demands.is_empty() || !(states || self.index.has_records()?) {
             return Ok(None);
         }
@@ -347,15 +347,16 @@ impl RecordsFound {
     }
 }
 
-/// Gives what turn `turn` says of who publishes data and who made it the respect that is meant, where some publish and make: a publisher only
-/// where `text` speaks of one.
+/// Decides whether a name in turn `turn` is of who published the data or of who made it. The reader reads both as a
+/// source. Unless `text` speaks of a publisher or of publication, a name that the catalogue has as an institution is
+/// one.
 fn resolve_source_role(demands: &mut [Demand], text: &str, turn: usize, vocabulary: &Vocabulary) {
     const PUBLISHERS: [&str; 4] = ["publisher", "publishers", "source", "sources"];
     if says_publication(text) || lower_words(text).any(|word| PUBLISHERS.contains(&word.as_str())) {
         return;
     }
-    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Role::Source) {
-        let made = Demand { role: Role::Institution, ..demand.clone() };
+    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Respect::Source) {
+        let made = Demand { role: Respect::Institution, ..demand.clone() };
         if vocabulary.grounded(made.clone()).hard {
             *demand = made;
         }
@@ -365,7 +366,7 @@ fn resolve_source_role(demands: &mut [Demand], text: &str, turn: usize, vocabula
 /// `demands` as a turn speaks of them: who made the data and who published it are one thing to the reader.
 fn as_read(demands: &[Demand]) -> Vec<Demand> {
     let read = |demand: &Demand| match demand.role {
-        Role::Institution => Demand { role: Role::Source, ..demand.clone() },
+        Respect::Institution => Demand { role: Respect::Source, ..demand.clone() },
         _ => demand.clone(),
     };
     demands.iter().map(read).collect()
@@ -411,8 +412,8 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
 /// The words to search by: what it is about, and what else is wanted that the catalogue has no field for.
 fn words(demands: &[Demand]) -> String {
     let is_said = |demand: &&Demand| {
-        let about = matches!(demand.role, Role::Topic | Role::Subject);
-        !demand.avoid && (about || demand.value == Demanded::Said)
+        let about = matches!(demand.role, Respect::Topic | Respect::Subject);
+        !demand.avoid && (about || demand.value == Demanded::Words)
     };
     demands.iter().filter(is_said).map(|demand| demand.said.as_str()).collect::<Vec<_>>().join(" \n")
 }

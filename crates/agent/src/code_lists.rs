@@ -26,7 +26,9 @@ use lakeward_sketch::{Normaliser, Writing};
 
 mod fitting;
 
-use fitting::{Fitting, Form, alike, called, fitting, is_part, last_part, longest_word_alike, may_explain};
+use fitting::{
+    Fitting, Form, alike, called, fitting, fitting_score, is_part, last_part, longest_word_alike, may_explain,
+};
 
 /// A table of more rows or columns is no code list, a column of more or longer values has no codes.
 const MOST_ROWS: u64 = 2_000;
@@ -36,9 +38,9 @@ const LONGEST_CODE: usize = 12;
 /// Different whole numbers that may be codes.
 const MOST_NUMBERS: usize = 100;
 /// Share of the codes at hand that a list has.
-const KNOWS: f64 = 0.9;
+pub(super) const KNOWS: f64 = 0.9;
 /// Share of the rows of a list that have a code of their own, and of meanings that one code has.
-const UNIQUE: f64 = 0.999;
+pub(super) const UNIQUE: f64 = 0.999;
 const ONE_CODE: f64 = 0.9;
 /// Tables of each form that are looked into for one column, and that a list is tried for.
 const LOOKED_INTO: usize = 2;
@@ -238,7 +240,7 @@ impl Agent<'_> {
             for table in self.index.tables().filter(|table| *table != list) {
                 let segment = self.index.segment(table.segment)?;
                 let mut is_called = false;
-                for column in segment.catalog.columns(table.table)? {
+                for column in segment.tables.columns(table.table)? {
                     let own = NameParts::of(segment.columns.name(segment.columns.record(column)?)?);
                     is_called |=
                         names.iter().any(|name| alike(&own, name).max(longest_word_alike(&own, name)) >= ALIKE);
@@ -269,7 +271,7 @@ impl Agent<'_> {
             runs.map(|run| run.join(" ")).filter(|run| !run.is_empty() && !is_function_word(&run.to_lowercase()));
         let hashes: Vec<u64> = runs.map(|run| normaliser.value(&run).hash).collect();
         let id = self.index.id(table)?;
-        let columns = self.index.segment(table.segment)?.catalog.columns(table.table)?.count();
+        let columns = self.index.segment(table.segment)?.tables.columns(table.table)?.count();
         for place in 0..columns {
             if is_any_held(self.index, id, place, &hashes)? {
                 return Ok(true);
@@ -308,14 +310,14 @@ impl Agent<'_> {
             }
             let dataset = self.index.dataset(table)?;
             let Some(entry) = dataset.table().filter(|entry| is_small(entry)) else { continue };
-            let first = segment.catalog.columns(table.table)?.next().unwrap_or_default();
+            let first = segment.tables.columns(table.table)?.next().unwrap_or_default();
             let code = (place.column - first) as usize;
             let rows = rows_of(entry);
             let form = Form::of(&entry.profile.columns, code);
             let used = overlap.shared as f64 / rows as f64;
             let called = called(column, entry, code);
             if form.is_list && may_explain(column, called, (used, rows as usize)) {
-                likely.push((called + share + 0.5 * used, table, code));
+                likely.push((fitting_score(called, share, used), table, code));
             } else if form.has_parts {
                 in_parts.push((form.is_list, rows, table, code));
             }

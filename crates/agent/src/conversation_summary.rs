@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::session::{Retrieval, Session, Turn};
 use lakeward_core::request::{Demand, Label};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 
@@ -24,7 +24,7 @@ const CHOICES: usize = 8;
 /// Characters of a request.
 const REQUEST: usize = 300;
 /// Characters of the words of an element in force.
-const SAID: usize = 160;
+const DEMAND_CHARS: usize = 160;
 /// Bytes of JSON that make a token, as [`lakeward_models::llm::ChatCall::estimated_tokens`] counts.
 const BYTES_A_TOKEN: usize = 3;
 
@@ -38,7 +38,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
     let standing = session.steps.iter().filter(|step| !step.undone);
     let ran: Vec<String> = standing.map(|step| format!("{}: {} rows", step.plan.kind().name(), step.rows)).collect();
     let mut memory = json!({
-        "wanted": demand_items(&session.demands, SAID),
+        "wanted": demand_items(&session.demands, DEMAND_CHARS),
         "accepted": session.accepted.len(),
         "rejected": session.rejected.len(),
         "ran": ran[ran.len().saturating_sub(CHOICES)..],
@@ -60,7 +60,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
 fn demand_items(demands: &[Demand], characters: usize) -> Value {
     let demand = |demand: &Demand| {
         let role = match &demand.role {
-            Role::Other(_) => "other",
+            Respect::Other(_) => "other",
             role => role.name(),
         };
         json!({
@@ -99,7 +99,7 @@ fn fitted(mut memory: Value, demands: &[Demand], max_tokens: usize) -> Value {
     if tokens(&memory) <= max_tokens {
         return memory;
     }
-    for characters in [SAID / 2, SAID / 4, SAID / 8, SAID / 16] {
+    for characters in [DEMAND_CHARS / 2, DEMAND_CHARS / 4, DEMAND_CHARS / 8, DEMAND_CHARS / 16] {
         memory["wanted"] = demand_items(demands, characters);
         if tokens(&memory) <= max_tokens {
             break;
@@ -127,7 +127,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
         .collect();
     let values = [
         ("turns", Value::Array(items)),
-        ("wanted", demand_items(&session.demands, SAID)),
+        ("wanted", demand_items(&session.demands, DEMAND_CHARS)),
         ("most_words", json!(SUMMARY_WORDS)),
     ];
     let schema = json!({
@@ -162,8 +162,8 @@ mod tests {
             .map(|turn| Demand {
                 value: Demanded::Values(vec![vec![format!("value {turn}")]]),
                 hard: true,
-                ..Demand::said(
-                    Role::Other(format!("field {turn}")),
+                ..Demand::in_words(
+                    Respect::Other(format!("field {turn}")),
                     format!("what turn {turn} says, in {}", "many words ".repeat(20)),
                     turn,
                 )

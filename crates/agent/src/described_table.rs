@@ -1,5 +1,5 @@
-//! The table to join with that words describe: by its name, the columns that are wanted of it as they are called, and what a search for the
-//! words finds.
+//! Chooses the table to join with by the words that describe it: by its name, by the names of the columns that are
+//! wanted of it, and by what a search for the words finds.
 
 use std::collections::BTreeMap;
 

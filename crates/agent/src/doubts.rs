@@ -1,11 +1,12 @@
-//! What a request rests on that is uncertain: earlier requests that were not carried out, and steps that were carried out in spite of a doubt.
+//! Uncertain things that a request builds on: earlier requests that were not carried out, and steps that were carried
+//! out in spite of a doubt.
 
 use crate::session::{Session, Step};
 use lakeward_core::request::Act;
 use lakeward_core::text::shown;
 
 /// Characters of an earlier request.
-const SAID: usize = 60;
+const REQUEST_CHARS: usize = 60;
 
 /// What the table at hand rests on that is uncertain, each in a clause.
 pub(super) fn doubts(session: &Session) -> Vec<String> {
@@ -29,7 +30,7 @@ fn not_carried_out(session: &Session) -> Option<String> {
     let done = session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
     let of_table = session.working().is_some() && latest.number > session.turns_before_working();
     (has_operations && changes && !done && of_table)
-        .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, SAID)))
+        .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, REQUEST_CHARS)))
 }
 
 /// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
@@ -54,7 +55,7 @@ pub(super) fn carried_out_in_doubt(session: &Session) -> Option<Doubt> {
         }
     }
     doubtful.map(|(turn, likelihood)| {
-        let what = format!("it rests on “{}”, which was in doubt", shown(&turn.text, SAID));
+        let what = format!("it rests on “{}”, which was in doubt", shown(&turn.text, REQUEST_CHARS));
         Doubt { what, likelihood }
     })
 }

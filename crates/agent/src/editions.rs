@@ -1,5 +1,6 @@
-//! Editions: tables that are one but for the year or month in their names, as `sales_2021` and `sales_22`, or `leaks_2024_07` and `leaks_2024_08`.
-//! What is asked for another period than that of the table at hand is asked of its edition.
+//! Editions: tables that differ only by the year or month in their names, as `sales_2021` and `sales_22`, or
+//! `leaks_2024_07` and `leaks_2024_08`. A request for another period than that of the table at hand goes to the
+//! edition of that period.
 
 mod moved_years;
 
@@ -18,7 +19,7 @@ use lakeward_core::request::Input;
 use lakeward_core::text::years::{LIKELY, year, years};
 use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
-use lakeward_reading::reader::{Act, How, MONTHS, RequestedTable, TurnReading, month_said};
+use lakeward_reading::reader::{Act, How, MONTHS, RequestedTable, TurnReading, month_in_words};
 use lakeward_search::union::{self, UnionOptions};
 
 /// Words that ask for rows beside those at hand, not in their place.
@@ -275,9 +276,9 @@ fn periods(text: &str) -> Vec<Period> {
                 }
                 None => found.push((at..at + 1, Period { year: Some(year), month: None })),
             }
-        } else if let Some(month) = month_said(word).filter(|_| word.chars().all(char::is_alphabetic)) {
+        } else if let Some(month) = month_in_words(word).filter(|_| word.chars().all(char::is_alphabetic)) {
             let next = |behind: usize| words.get(at + behind).map_or("", String::as_str);
-            let is_first = UNTIL.contains(&next(1)) && month_said(next(2)).is_some();
+            let is_first = UNTIL.contains(&next(1)) && month_in_words(next(2)).is_some();
             let is_month = !OTHER_WORDS.contains(&word.as_str())
                 || is_first
                 || year(next(1), LIKELY).is_some()
@@ -464,7 +465,7 @@ fn runs(id: &str) -> Vec<Range<usize>> {
         let text = id.get(start..at).unwrap_or_default();
         let is_period = match kind(bytes[start]) {
             1 => text.len() == 2 || year(text, LIKELY).is_some(),
-            2 => text.len() == 3 && month_said(text).is_some() || MONTHS.contains(&text.to_lowercase().as_str()),
+            2 => text.len() == 3 && month_in_words(text).is_some() || MONTHS.contains(&text.to_lowercase().as_str()),
             _ => false,
         };
         if is_period {

@@ -4,7 +4,7 @@ use super::Agent;
 use crate::session::{NewStep, Session, SessionStore, StepInput};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_operate::{LakeContext, Limits, Outcome, PlanPreview, PreviewLimits, WarningKind, plan_preview};
 
 /// Lets queries name the results of the session's steps, as `session.step_1` and so on.
@@ -29,7 +29,7 @@ pub fn connect(context: &LakeContext, store: &SessionStore, session: &Session) -
 
 /// The limits of a preview of what a session does, which says where a column that it asks for would be lost.
 pub fn limits(session: &Session) -> PreviewLimits {
-    let asked = session.demands.iter().filter(|demand| demand.role == Role::Column && !demand.avoid);
+    let asked = session.demands.iter().filter(|demand| demand.role == Respect::Column && !demand.avoid);
     PreviewLimits { asked_for: asked.map(|demand| demand.said.clone()).collect(), ..PreviewLimits::default() }
 }
 

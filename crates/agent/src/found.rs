@@ -10,7 +10,7 @@ use crate::agentic::RunCache;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::in_role;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::TableRef;
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
@@ -115,7 +115,7 @@ impl Agent<'_> {
         };
         let table = reading.query.as_ref().map(|query| TableRequest { query, column: reading.column, depth: DEPTH });
         let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
-        let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Role::Grain))?;
+        let grains = Grains::of(self.index, self.embedder, in_role(&reading.signals.demands, &Respect::Grain))?;
         Ok(Found { texts, table, grains, records, explained, tasks, by_loop })
     }
 }

@@ -185,7 +185,7 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
     let at = index.find(id)?;
     let entry = index.table(at)?;
     let segment = index.segment(at.segment)?;
-    let places: Vec<u32> = segment.catalog.columns(at.table)?.collect();
+    let places: Vec<u32> = segment.tables.columns(at.table)?.collect();
     let mut columns = Vec::with_capacity(entry.profile.columns.len());
     for (place, profile) in entry.profile.columns.iter().enumerate() {
         let samples = match places.get(place) {

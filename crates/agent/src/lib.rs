@@ -46,9 +46,10 @@ mod task;
 pub mod trace;
 mod turn;
 mod turn_effect;
+mod turn_searches;
 mod weighed;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,12 +65,13 @@ use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
 use lakeward_operate::LakeContext;
 use lakeward_reading::catalogue::CatalogueWords;
+use lakeward_search::RankingWeights;
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
-use lakeward_search::{RankingWeights, SearchedText};
 use model::ModelAccess;
 use trace::Provenance;
 pub use turn_effect::TurnEffect;
+use turn_searches::TurnSearches;
 
 /// What a turn is asked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,8 +102,8 @@ pub struct Agent<'a> {
     model: Option<ModelAccess<'a>>,
     /// Where runs of the search are kept, if anywhere.
     runs: Option<RunCache>,
-    /// What the latest plain search found.
-    latest_search: RefCell<Option<SearchedText>>,
+    /// What the plain searches of the turn that is being answered found.
+    searches: TurnSearches,
     /// The questions of tables, opened when they are first needed.
     questions: OnceCell<Option<QuestionIndex>>,
     /// The words of the catalogue, read when they are first needed.
@@ -134,7 +136,7 @@ impl<'a> Agent<'a> {
             context: OnceCell::new(),
             model: None,
             runs: None,
-            latest_search: RefCell::default(),
+            searches: TurnSearches::default(),
             questions: OnceCell::new(),
             words: Arc::default(),
             code_lists: Arc::default(),

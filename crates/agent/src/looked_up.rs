@@ -1,9 +1,10 @@
-//! Words that are no value and no column of the rows at hand, but of a table that says what their codes mean: `antibiotics` over rows with a
-//! `grp_cd`.
+//! Finds words in tables of codes where the rows at hand have no such value or column: `antibiotics` over rows with a
+//! `grp_cd`, whose codes another table explains. The plan then joins that table.
 
 use std::collections::BTreeSet;
 
 use super::Agent;
+use super::code_lists::{KNOWS, UNIQUE};
 use super::known_columns::{AtHand, KnownColumns};
 use super::plan_reading::{Correction, Read};
 use super::prediction::PLAINLY;
@@ -26,9 +27,6 @@ use lakeward_sketch::{Normaliser, Writing};
 
 /// A column of more values has no codes, a table of more rows does not explain them.
 const MOST_CODES: u64 = 2_000;
-/// Share of the codes at hand that a table of codes has, and of its rows that have a code of their own.
-const KNOWS: f64 = 0.9;
-const UNIQUE: f64 = 0.999;
 /// Columns of numbers are called alike from this likeness.
 const SAME_NAME: f64 = 0.5;
 /// How well a table of codes joins, as a score in 0..=1.
@@ -180,7 +178,7 @@ impl Agent<'_> {
         let Some(entry) = dataset.table() else { return Ok(Vec::new()) };
         let segment = self.index.segment(table.segment)?;
         let mut found: Vec<(f64, usize)> = Vec::new();
-        for (number, key) in segment.catalog.columns(table.table)?.zip(&entry.profile.columns) {
+        for (number, key) in segment.tables.columns(table.table)?.zip(&entry.profile.columns) {
             if key.uniqueness < UNIQUE || !(1..=MOST_CODES).contains(&key.rows) {
                 continue;
             }
@@ -226,7 +224,7 @@ impl Agent<'_> {
             let mut between: Vec<TableRef> = Vec::new();
             for (column, overlap) in join::closest_columns(self.index, key)? {
                 let segment = self.index.segment(column.segment)?;
-                let Some(&number) = segment.catalog.tables_of(&[column.column])?.first() else { continue };
+                let Some(&number) = segment.tables.tables_of(&[column.column])?.first() else { continue };
                 let by = TableRef { segment: column.segment, table: number };
                 let is_held = overlap.shared as f64 >= KNOWS * overlap.candidate_values as f64;
                 if is_held && by != table && !between.contains(&by) {

@@ -1,4 +1,4 @@
-//! What a turn searches for beside the request's own words: what the plan–retrieve–evaluate loop found worth searching.
+//! The queries that a turn searches for besides the request's own words; the plan–retrieve–evaluate loop finds them.
 
 use super::Agent;
 use super::conversation_summary;
@@ -11,7 +11,7 @@ use crate::agentic::{
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::TableRef;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
@@ -64,8 +64,7 @@ impl LoopFound {
 }
 
 impl Agent<'_> {
-    /// The tables that a plain search finds for `text`; `None` where it has no words. The latest search is kept, so that stages of a turn which
-    /// look for the same words search once.
+    /// The tables that a plain search finds for `text`; `None` where it has no words. A turn searches for each text once.
     pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
         self.searched_beside(text, || ()).0
     }
@@ -79,14 +78,14 @@ impl Agent<'_> {
         if text.trim().is_empty() {
             return (Ok(None), beside());
         }
-        let known = self.latest_search.borrow().as_ref().filter(|known| known.text == text).cloned();
+        let known = self.searches.get(text);
         if known.is_some() {
             return (Ok(known), beside());
         }
         let (index, embedder, weights) = (self.index, self.embedder, &self.ranking);
         let (found, made) = rayon::join(|| SearchedText::of(index, embedder, text, DEPTH, weights), beside);
         if let Ok(found) = &found {
-            *self.latest_search.borrow_mut() = Some(found.clone());
+            self.searches.keep(found);
         }
         (found.map(Some), made)
     }
@@ -214,5 +213,5 @@ impl Channel for Questions<'_> {
 
 /// Words that a table has to hold.
 fn must_have(demands: &[Demand]) -> Vec<String> {
-    [Role::Place, Role::Column].iter().flat_map(|role| in_role(demands, role)).map(str::to_string).collect()
+    [Respect::Place, Respect::Column].iter().flat_map(|role| in_role(demands, role)).map(str::to_string).collect()
 }

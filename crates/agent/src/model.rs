@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::agentic::card::Card;
-use crate::agentic::listwise::{self, Asked};
+use crate::agentic::listwise::{self, OrderRequest};
 use crate::recommend::Question;
 use lakeward_core::request::{Label, Ranked};
 use lakeward_core::store::BlobCache;
@@ -46,7 +46,7 @@ pub fn with_voice<L: Label>(computed: &Ranked<L>, said: L, voice: f64) -> Ranked
 }
 
 /// The model's order of candidates, if it gives a valid one.
-pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Option<Order> {
+pub fn order(model: &LanguageModel<'_>, asked: &OrderRequest<'_>, cards: &[Card]) -> Option<Order> {
     if cards.len() < 2 { None } else { listwise::order(model, asked, cards).ok() }
 }
 

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::known_columns::{AtHand, described};
 use super::masked_values::{MaskedValues, has_pivot};
-use super::readers::Asked;
+use super::readers::TurnToRead;
 use super::spelt_out::ids_in;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::{Act, Demand, Demanded, Input, Intention, Label, OperationKind, RequestedYears};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{NameParts, lower_words};
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;
@@ -112,8 +112,12 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// A damaged index, and whatever reading the tables of the plan reports.
-    pub(super) fn read_by_model(&self, model: &LanguageModel<'_>, asked: &Asked<'_>) -> Result<Option<ModelReading>> {
-        let Asked { session, text, plan, at_hand, .. } = *asked;
+    pub(super) fn read_by_model(
+        &self,
+        model: &LanguageModel<'_>,
+        asked: &TurnToRead<'_>,
+    ) -> Result<Option<ModelReading>> {
+        let TurnToRead { session, text, plan, at_hand, .. } = *asked;
         let tables = match plan {
             Some(plan) => self.prompt_tables(session, text, plan, at_hand)?,
             None => Value::Array(Vec::new()),
@@ -366,7 +370,7 @@ impl ModelDemand {
             (None, Some(to)) => Some(RequestedYears::EndsIn(to)),
             (None, None) => None,
         };
-        let demand = Demand { avoid: self.avoid, ..Demand::said(role, words, turn) };
+        let demand = Demand { avoid: self.avoid, ..Demand::in_words(role, words, turn) };
         match years.filter(|_| demand.role == Respect::Period) {
             Some(years) => Demand { value: Demanded::Period(years), hard: true, ..demand },
             None => demand,

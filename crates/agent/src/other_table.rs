@@ -1,4 +1,5 @@
-//! Turns about another table than the one at hand: the turn is read over those that its words find, and what their columns explain of it decides.
+//! Decides whether a turn is about another table than the one at hand: it is read over the tables that its words find
+//! as well, and it is about the table whose columns explain more of it.
 
 use super::plan_reading::PlanReading;
 use super::reading::Reading;

@@ -301,7 +301,7 @@ impl Agent<'_> {
         at_hand: Option<AtHand<'_>>,
         corrected: &Correction<'_>,
     ) -> Result<Read> {
-        if let Some(control) = Control::said(text) {
+        if let Some(control) = Control::of_text(text) {
             let (turn, assembly) = (control.reading(text), control.applied(text, plan));
             let explained = Explained::default();
             return Ok(Read { turn, assembly, explained, certainty: 1.0, others: Vec::new() });

@@ -5,7 +5,7 @@
 
 use super::alternatives::adds;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::reader::Revised;
@@ -51,15 +51,15 @@ fn stands_between(word: &str) -> bool {
 pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize, replaces: bool) {
     let Revised { demands, gone, .. } = after;
     let mut apart = Vec::new();
-    let covered_before = |demand: &Demand| demand.role == Role::Period && !demand.avoid && demand.turn < turn;
-    let said_last = |role: Role| {
+    let covered_before = |demand: &Demand| demand.role == Respect::Period && !demand.avoid && demand.turn < turn;
+    let said_last = |role: Respect| {
         let known = gone.iter().chain(demands.iter()).filter(|demand| demand.role == role && demand.turn < turn);
         known.map(|demand| demand.turn).max()
     };
-    let published_last = said_last(Role::Published) > said_last(Role::Period);
-    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Role::Period) {
+    let published_last = said_last(Respect::Published) > said_last(Respect::Period);
+    for demand in demands.iter_mut().filter(|demand| demand.turn == turn && demand.role == Respect::Period) {
         let Demanded::Period(mut years) = demand.value else { continue };
-        if let Some(bounded) = bound_said(text, &demand.said) {
+        if let Some(bounded) = bound_in_words(text, &demand.said) {
             (years, demand.avoid) = (bounded, false);
             demand.value = Demanded::Period(years);
         }
@@ -68,7 +68,7 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
             let words = |(year, _): (i32, RequestedYears)| year.to_string();
             let value = |(_, years): (i32, RequestedYears)| Demanded::Period(years);
             apart.push(Demand {
-                role: Role::Published,
+                role: Respect::Published,
                 said: words(published),
                 value: value(published),
                 ..demand.clone()
@@ -81,16 +81,16 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
         let said = if text.contains(demand.said.as_str()) { None } else { first() };
         match governed(text, said.as_deref().unwrap_or(&demand.said)) {
             Governed::Published => {
-                demand.role = Role::Published;
+                demand.role = Respect::Published;
                 let mut named = years_in(&demand.said, LIKELY);
-                if let (Some(year), None, None) = (named.next(), named.next(), bound_said(text, &demand.said))
+                if let (Some(year), None, None) = (named.next(), named.next(), bound_in_words(text, &demand.said))
                     && text.contains(&format!(" in {year}"))
                 {
                     demand.value = Demanded::Period(RequestedYears::Cover { from: year, to: year });
                 }
             }
             // "Make that 2022", after "published in 2021".
-            Governed::Unsaid if replaces && published_last => demand.role = Role::Published,
+            Governed::Unsaid if replaces && published_last => demand.role = Respect::Published,
             Governed::Covered => {
                 let covered = |year: i32| COVERS.iter().any(|word| text.contains(&format!("{word} {year}")));
                 let named = years_in(&demand.said, LIKELY).next().filter(|year| covered(*year));
@@ -107,7 +107,7 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
         }
     }
     demands.append(&mut apart);
-    for role in [Role::Period, Role::Published] {
+    for role in [Respect::Period, Respect::Published] {
         let before = |demand: &&Demand| demand.role == role && !demand.avoid && demand.turn < turn;
         let before = gone.iter().chain(demands.iter()).filter(before).max_by_key(|demand| demand.turn);
         let Some(Demanded::Period(before)) = before.map(|demand| demand.value.clone()) else { continue };
@@ -118,17 +118,17 @@ pub(super) fn separate_publication(after: &mut Revised, text: &str, turn: usize,
             (now.said, now.value) = (years.to_string(), Demanded::Period(years));
         }
     }
-    let of_turn = |role: Role| move |demand: &Demand| demand.turn == turn && demand.role == role;
-    if demands.iter().any(of_turn(Role::Published)) && !demands.iter().any(of_turn(Role::Period)) {
+    let of_turn = |role: Respect| move |demand: &Demand| demand.turn == turn && demand.role == role;
+    if demands.iter().any(of_turn(Respect::Published)) && !demands.iter().any(of_turn(Respect::Period)) {
         // It was taken for the period that is wanted instead of the one before.
         let place = gone.iter().rposition(covered_before).filter(|_| !text_takes_back(text));
         demands.extend(place.map(|place| gone.remove(place)));
     }
-    let latest = demands.iter().rposition(|demand| demand.role == Role::Published && !demand.avoid);
+    let latest = demands.iter().rposition(|demand| demand.role == Respect::Published && !demand.avoid);
     let mut place = 0;
     demands.retain(|demand| {
         place += 1;
-        demand.role != Role::Published || demand.avoid || Some(place - 1) == latest
+        demand.role != Respect::Published || demand.avoid || Some(place - 1) == latest
     });
 }
 
@@ -165,7 +165,7 @@ fn text_takes_back(text: &str) -> bool {
 }
 
 /// What closed forms around the one year of `said` want of it: `2019 or later`, `not older than 2015`.
-fn bound_said(text: &str, said: &str) -> Option<RequestedYears> {
+fn bound_in_words(text: &str, said: &str) -> Option<RequestedYears> {
     const FROM: [&str; 6] = ["later", "newer", "after", "onward", "onwards", "since"];
     const TO: [&str; 3] = ["earlier", "older", "before"];
     let mut named = years_in(said, LIKELY);
@@ -310,7 +310,8 @@ mod tests {
     fn years_of_both_kinds_that_are_read_as_one_period_are_parted() {
         let separated = |text: &str, said: &str| {
             let years = RequestedYears::Cover { from: 1970, to: 2016 };
-            let read = Demand { value: Demanded::Period(years), hard: true, ..Demand::said(Role::Period, said, 1) };
+            let read =
+                Demand { value: Demanded::Period(years), hard: true, ..Demand::in_words(Respect::Period, said, 1) };
             let demands = vec![read];
             let mut after = Revised { demands, ..Revised::default() };
             separate_publication(&mut after, text, 1, false);
@@ -344,7 +345,7 @@ mod tests {
             ("in 1999", "1999", None),
             ("between 1990 and 2010", "1990 and 2010", None),
         ] {
-            assert_eq!(bound_said(text, said), expected, "{text}");
+            assert_eq!(bound_in_words(text, said), expected, "{text}");
         }
     }
 
@@ -353,11 +354,11 @@ mod tests {
         let period = |said: &str, year, turn| Demand {
             value: Demanded::Period(RequestedYears::StartsIn(year)),
             hard: true,
-            ..Demand::said(Role::Period, said, turn)
+            ..Demand::in_words(Respect::Period, said, turn)
         };
         let separated = |before: Demand, text: &str, replaces| {
             let read = period("2018", 2018, 2);
-            let (demands, gone) = match before.role == Role::Period {
+            let (demands, gone) = match before.role == Respect::Period {
                 true => (vec![read], vec![before]),
                 false => (vec![before, read], Vec::new()),
             };
@@ -374,7 +375,7 @@ mod tests {
             ["period 1990 onward", "published 2018 onward"]
         );
         assert_eq!(separated(before(), "since 2018", false), ["period 2018 onward"]);
-        let published = || Demand { role: Role::Published, ..before() };
+        let published = || Demand { role: Respect::Published, ..before() };
         assert_eq!(separated(published(), "make that 2018", true), ["published 2018 onward"]);
         assert_eq!(separated(published(), "since 2018", false), ["period 2018 onward", "published 1990 onward"]);
     }
@@ -384,10 +385,10 @@ mod tests {
         let demand = |said: &str, year, turn| Demand {
             value: Demanded::Period(RequestedYears::StartsIn(year)),
             hard: true,
-            ..Demand::said(Role::Period, said, turn)
+            ..Demand::in_words(Respect::Period, said, turn)
         };
         let demands = vec![
-            Demand { role: Role::Published, ..demand("2015", 2015, 1) },
+            Demand { role: Respect::Published, ..demand("2015", 2015, 1) },
             demand("2021", 2021, 2),
             demand("1970", 1970, 2),
         ];

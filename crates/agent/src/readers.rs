@@ -1,4 +1,5 @@
-//! What reads a turn: the trained model inside the program, or a language model. Both give the same.
+//! The readers of turns behind one trait: the trained model inside the program, and a language model. Both give the
+//! same type.
 
 use super::Agent;
 use super::known_columns::AtHand;
@@ -12,7 +13,7 @@ use lakeward_reading::reader::{Reader, Revised, TurnReading, schema_of_demands};
 
 /// A turn that is to be read.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct TurnToRead<'a> {
     pub session: &'a Session,
     /// What is said, in English.
     pub text: &'a str,
@@ -46,10 +47,10 @@ impl Understood {
     ///
     /// # Errors
     /// A damaged index.
-    pub fn demands(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Revised> {
+    pub fn demands(&self, agent: &Agent<'_>, to_read: &TurnToRead<'_>) -> Result<Revised> {
         match &self.all_demands {
-            Some(demands) => agent.demands_written(asked.session, demands),
-            None => agent.demands_after(asked.session, asked.text, &self.turn, self.over.is_none()),
+            Some(demands) => agent.demands_written(to_read.session, demands),
+            None => agent.demands_after(to_read.session, to_read.text, &self.turn, self.over.is_none()),
         }
     }
 }
@@ -60,15 +61,15 @@ pub(super) trait TurnReader {
     ///
     /// # Errors
     /// A damaged index, and whatever reading the tables of the plan reports.
-    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>>;
+    fn read(&self, agent: &Agent<'_>, to_read: &TurnToRead<'_>) -> Result<Option<Understood>>;
 }
 
 /// The trained model inside the program; it always has an answer.
 pub(super) struct BuiltIn;
 
 impl TurnReader for BuiltIn {
-    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>> {
-        let Asked { session, text, previous, plan, at_hand } = *asked;
+    fn read(&self, agent: &Agent<'_>, to_read: &TurnToRead<'_>) -> Result<Option<Understood>> {
+        let TurnToRead { session, text, previous, plan, at_hand } = *to_read;
         let over = plan.map(|plan| agent.read_over(session, text, plan.clone(), at_hand)).transpose()?;
         let turn = match &over {
             Some(over) => over.turn.clone(),
@@ -79,9 +80,9 @@ impl TurnReader for BuiltIn {
 }
 
 impl TurnReader for LanguageModel<'_> {
-    fn read(&self, agent: &Agent<'_>, asked: &Asked<'_>) -> Result<Option<Understood>> {
-        let Some(read) = agent.read_by_model(self, asked)? else { return Ok(None) };
-        let over = asked.plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan.clone(), read.written));
+    fn read(&self, agent: &Agent<'_>, to_read: &TurnToRead<'_>) -> Result<Option<Understood>> {
+        let Some(read) = agent.read_by_model(self, to_read)? else { return Ok(None) };
+        let over = to_read.plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan.clone(), read.written));
         let purpose = Some((read.operation, read.intention));
         Ok(Some(Understood { turn: read.turn, over, purpose, all_demands: Some(read.demands) }))
     }

@@ -7,7 +7,7 @@ use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
-use super::readers::{Asked, BuiltIn, TurnReader, Understood};
+use super::readers::{BuiltIn, TurnReader, TurnToRead, Understood};
 use super::same_values::{merged_values, set_apart};
 use super::stated::hold_to_stated;
 use super::{Agent, Request};
@@ -16,7 +16,7 @@ use crate::recommend::{Choice, NarrowingValue, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_role, topic_words};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Role, TurnReading};
@@ -153,7 +153,7 @@ impl Agent<'_> {
         let says = answered.is_none() && !is_closed && !text.trim().is_empty();
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
-        let asked_of = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
+        let asked_of = TurnToRead { session, text, previous, plan: plan.as_ref(), at_hand };
         let built_in = if says { BuiltIn.read(self, &asked_of)? } else { None };
         let built_in = built_in.unwrap_or_default();
         let mut signals = self.classified(session, text, answered.as_ref());
@@ -351,7 +351,7 @@ fn answered(session: &Session, text: &str) -> Option<Choice> {
 fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
     let latest = session.remembered().last()?.recommendation.as_ref()?;
     for narrowing in &latest.narrowings {
-        let is_it = |value: &&NarrowingValue| narrowing.said(value).eq_ignore_ascii_case(text.trim());
+        let is_it = |value: &&NarrowingValue| narrowing.choice(value).eq_ignore_ascii_case(text.trim());
         if let Some(value) = narrowing.values.iter().find(is_it) {
             return Some((narrowing.role.clone(), value.value.clone()));
         }

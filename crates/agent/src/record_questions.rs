@@ -5,8 +5,8 @@
 
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_lake::identifier::{Identifier, trimmed};
-use lakeward_reading::fields::{Field, asked};
-use lakeward_reading::reader::{Act, TurnReading, number_said};
+use lakeward_reading::fields::{self, Field};
+use lakeward_reading::reader::{Act, TurnReading, number_in_words};
 
 /// The fields with the words that name them.
 const NAMES: [(Field, &[&str]); 24] = [
@@ -62,7 +62,7 @@ const OVERVIEW: [Field; 12] = [
 /// beside .898 where only the likeliest is, and several are told of a fifth of them (labels/README.md).
 const LIKELY: f64 = 0.2;
 /// From this probability a question is taken to ask for a field.
-const ASKED: f64 = 0.5;
+const LEAST_OF_QUESTION: f64 = 0.5;
 /// Words of one answer that was shown, and of several.
 const ONE: [&str; 8] = ["one", "record", "dataset", "set", "result", "entry", "hit", "answer"];
 /// What a record does with places and years.
@@ -105,19 +105,19 @@ fn without_identifiers(question: &str) -> String {
 
 /// The fields that a question asks for, likeliest first; where records are `compared`, or nothing is known of what it asks for, all that is told
 /// of one.
-pub(super) fn fields_asked(question: &str, compared: bool) -> Vec<Field> {
+pub(super) fn requested_fields(question: &str, compared: bool) -> Vec<Field> {
     let question = without_identifiers(question);
     if compared {
         let named = fields_named(&lower_words(&question).collect::<Vec<_>>());
         return if named.is_empty() { OVERVIEW.to_vec() } else { named };
     }
-    let mut fields = asked(&question).fields(LIKELY);
+    let mut fields = fields::likelihoods(&question).fields(LIKELY);
     // "Who made it, and may I use it?" is two questions.
     for clause in
         question.split(" and ").flat_map(|part| part.split([',', ';', '?'])).filter(|clause| *clause != question)
     {
-        let asked = asked(clause);
-        if asked.of_any() >= ASKED {
+        let asked = fields::likelihoods(clause);
+        if asked.of_any() >= LEAST_OF_QUESTION {
             let likeliest = asked.fields(LIKELY).into_iter().next();
             fields.extend(likeliest.filter(|field| !fields.contains(field)).into_iter().collect::<Vec<_>>());
         }
@@ -173,7 +173,7 @@ impl Meant {
         let words: Vec<String> = lower_words(&text.replace('#', " number ")).collect();
         let word = |place: usize| words.get(place).map(String::as_str);
         let number = |place: usize| {
-            let said = number_said(word(place)?).filter(|said| said.value.fract() == 0.0)?;
+            let said = number_in_words(word(place)?).filter(|said| said.value.fract() == 0.0)?;
             (1.0..=listed as f64).contains(&said.value).then_some((said.value as usize, said.ordinal))
         };
         // `the first quarter` is no answer, `the first`, `the first one` and `the first is` are.
@@ -276,7 +276,7 @@ pub(super) fn asks_for_a_field(text: &str, turn: &TurnReading, meant: &Meant) ->
     let adds = matches!(turn.acts.first(), Some(Act::New | Act::Refine | Act::Correct | Act::Retract));
     let says = names || words.iter().any(|word| COVERS.contains(&word.as_str()));
     let surely = (says && (!adds || meant.which)) || (!adds && !meant.places.is_empty());
-    is_question(text) && (surely || asked(text).of_any() >= ASKED)
+    is_question(text) && (surely || fields::likelihoods(text).of_any() >= LEAST_OF_QUESTION)
 }
 
 /// Whether a turn compares answers in a closed form: `compare the two`, `which is newer?`, `which has more files?`.

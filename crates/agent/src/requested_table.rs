@@ -456,8 +456,9 @@ impl Agent<'_> {
     }
 }
 
-/// The columns at hand that a request names as keys: those that were read so, where that is one at most all that it speaks of, that may be one,
-/// and that it does not want of another table; a single one only if it was read so.
+/// The columns of the table at hand that a request names as keys, by place. If the reader read several as keys, it is
+/// these. Otherwise it is all columns that the text mentions and does not want from another table, if they are
+/// several. A single column is a key only if the reader read it so. Columns of figures are never keys.
 fn keys_named(table: &QueryTable, text: &str, keys: &[String], requested: &[String]) -> Vec<usize> {
     let own = &table.entry.profile.columns;
     // Equal figures say nothing, and looking for them takes seconds.

@@ -1,5 +1,6 @@
-//! Values that are written differently and mean the same are taken together; which were, and how a turn takes that back: `only Québec`, `they are
-//! not the same`. Closed forms, looked for only while such values are in force.
+//! Values that are written differently but mean the same count as one: the note that says which, and how a turn undoes
+//! it: `only Québec`, `they are not the same`. These are closed forms, which are looked for only while such values are
+//! in force.
 
 use super::alternatives::adds;
 use crate::session::Session;
@@ -45,8 +46,7 @@ const ONLY: [&str; 5] = ["only", "just", "exactly", "alone", "precisely"];
 /// The demand whose values mean the same, with them.
 fn merged(demand: &Demand) -> Option<&Vec<String>> {
     let Demanded::Values(things) = &demand.value else { return None };
-    let says_or = lower_words(&demand.said).any(|word| word == "or");
-    things.iter().find(|thing| thing.len() > 1 && !says_or)
+    things.iter().find(|thing| thing.len() > 1)
 }
 
 /// What the values of this turn's demands were taken together with, as they mean the same.
@@ -99,13 +99,14 @@ pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lakeward_core::role::Role;
+    use lakeward_core::respect::Respect;
 
     #[test]
     fn values_are_set_apart_in_words() {
         let thing = ["Quebec", "Québec"].map(str::to_string).to_vec();
-        let merged = Demand { value: Demanded::Values(vec![thing]), ..Demand::said(Role::Place, "Quebec", 1) };
-        let either = Demand { said: "Kenya or Iceland".into(), ..merged.clone() };
+        let merged = Demand { value: Demanded::Values(vec![thing]), ..Demand::in_words(Respect::Place, "Quebec", 1) };
+        let any = ["Kenya", "Iceland"].map(str::to_string).to_vec();
+        let either = Demand { value: Demanded::AnyOf(any), ..Demand::in_words(Respect::Place, "Kenya or Iceland", 1) };
         let apart = |demand: &Demand, text: &str| {
             let after = set_apart(std::slice::from_ref(demand), text);
             after.map_or(String::new(), |(demands, _)| demands[0].to_string())

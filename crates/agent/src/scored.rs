@@ -1,4 +1,4 @@
-//! Candidates with their scores: which of them serves an operation best, and what is told of each.
+//! Candidates with their scores: which of them serves an operation best, and what the answer says of each.
 
 use super::trace::RankedList;
 use crate::recommend::fit::is_informative;

@@ -1,22 +1,29 @@
-//! Whether what was read of a turn is stated in it: a demand is held to only where a second witness says the same.
+//! Decides which demands may leave datasets out. A demand filters only where a second witness confirms what the
+//! trained reader read. Any other demand is doubtful: it changes the order and leaves nothing out, and a note says so.
 //!
-//! The trained reader misreads one place, year, format or publisher of eight, and of those that the catalogue has its confidence tells
-//! little. Of a value the second witness is the catalogue, which has it under the name that was said, and that name stands by itself in the
-//! text, once; the clause around it says `no` where it is refused and nowhere else, and the word that governs it is one that governs what is
-//! wanted in the labelled turns (`wheat yields from Yunnan`, not `my student from Yunnan`). Of years it is the closed class of words around
-//! them: they have to leave open the side that is read as open, explain every year that the turn names, and say of what the years are. What
-//! one witness alone says weighs, leaves nothing out and is told, and so does what the turn itself calls a preference, and what an earlier turn
-//! said where this one may take it back: it names the respect alone, may begin anew, or says years that may be of either kind.
+//! The reader misreads one place, year, format or publisher of eight, and where the catalogue has the value, the
+//! reader's confidence hardly tells whether it was meant. So the second witness is another one:
+//!
+//! - Of a value, the catalogue and the sentence. The catalogue has the value under the name that was said. The name
+//!   stands by itself in the text, and once. Its clause refuses something only where the demand is to avoid the value.
+//!   The word that governs the name is one that governs wishes in the labelled turns (`wheat yields from Yunnan`, not
+//!   `my student from Yunnan`).
+//! - Of years, the closed class of words around them. They leave open the side that was read as open, explain every
+//!   year that the turn names, and say whether the years are those covered or that of publication.
+//!
+//! A demand is also doubtful where the turn calls it a preference, and an earlier demand where this turn may take it
+//! back: the turn names the respect alone (`any country`), may begin a new request, or says years of which it is not
+//! clear what they are.
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::years::{LIKELY, years as years_in};
 use lakeward_core::text::{is_function_word, lower_words, shown};
-use lakeward_reading::reader::{Act, Revised, TurnReading, month_said};
+use lakeward_reading::reader::{Act, Revised, TurnReading, month_in_words};
 
 use super::alternatives::{adds_to_another, respects_named};
 use super::publication::{says_coverage, says_publication};
@@ -86,24 +93,25 @@ const SENTENCE_ENDS: [char; 4] = ['.', '?', '!', ';'];
 const REFUSING: &str = "without except excluding neither nor t exclude drop avoid minus skip leave save omit scrap forget lose ban refuse but \
     apart aside";
 
-/// Leaves of the demands that stand after turn `turn` only those held to that are stated, and says of the others of this turn that they weigh.
+/// Marks the demands that stand after turn `turn` as doubtful where no second witness confirms them. Returns a note
+/// for each that was not doubtful before.
 pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: usize) -> Vec<String> {
     let Revised { demands, gone, .. } = after;
     let text = reading.text.as_str();
     let of_turn = |demand: &&Demand| demand.turn == turn && !demand.filters;
     let read: Vec<Demand> = demands.iter().filter(of_turn).cloned().collect();
-    let is_years = |demand: &Demand| matches!(demand.role, Role::Period | Role::Published);
-    let knows_publication = demands.iter().any(|demand| demand.role == Role::Published && demand.turn < turn);
+    let is_years = |demand: &Demand| matches!(demand.role, Respect::Period | Respect::Published);
+    let knows_publication = demands.iter().any(|demand| demand.role == Respect::Published && demand.turn < turn);
     // After a date of publication, years of which nothing is said may be either.
     let is_either = knows_publication
-        && read.iter().any(|demand| demand.role == Role::Period)
+        && read.iter().any(|demand| demand.role == Respect::Period)
         && !says_coverage(text)
         && !says_publication(text);
     let is_tentative = lower_words(text).any(|word| TENTATIVE.contains(&word.as_str()));
     let asks =
         reading.acts.iter().all(|act| matches!(act, Act::Ask | Act::Pick | Act::Compare | Act::Accept | Act::Chat));
     let named = if asks { Vec::new() } else { respects_named(text) };
-    let is_taken_back = |role: &Role| {
+    let is_taken_back = |role: &Respect| {
         let is_of = |demand: &Demand| demand.role == *role;
         named.contains(&role) && !read.iter().any(is_of) && !gone.iter().any(is_of)
     };
@@ -115,22 +123,22 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         let (is_old, was_doubtful) = (demand.turn < turn, demand.doubtful);
         let holds = match demand.value {
             _ if is_old => !(may_be_gone || is_taken_back(&demand.role) || (is_either && is_years(demand))),
-            _ if is_tentative || demand.role == Role::Dimension || is_mentioned(text, demand) => false,
-            Demanded::Period(_) if demand.role == Role::Published && !says_publication(text) => false,
-            Demanded::Period(_) if is_either && demand.role == Role::Period => false,
+            _ if is_tentative || demand.role == Respect::Dimension || is_mentioned(text, demand) => false,
+            Demanded::Period(_) if demand.role == Respect::Published && !says_publication(text) => false,
+            Demanded::Period(_) if is_either && demand.role == Respect::Period => false,
             Demanded::Period(years) => are_stated(text, demand, years, &read) && is_governed(text, demand, &read),
-            Demanded::Values(_) => {
-                let is_length = demand.role == Role::Frequency && LENGTHS.contains(&demand.said.as_str());
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
+                let is_length = demand.role == Respect::Frequency && LENGTHS.contains(&demand.said.as_str());
                 !is_length
                     && stands_alone(text, &demand.said)
-                    && is_said_so(text, demand)
+                    && clause_agrees(text, demand)
                     && is_governed(text, demand, &read)
             }
-            Demanded::Said => true,
+            Demanded::Words => true,
         };
         demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
-        if demand.doubtful && !(is_old && was_doubtful) && demand.role != Role::Dimension {
+        if demand.doubtful && !(is_old && was_doubtful) && demand.role != Respect::Dimension {
             let (said, still) = (shown(&demand.to_string(), 80), if is_old { "no longer" } else { "not" });
             notes.push(format!(
                 "{} `{said}` may {still} be what is meant: it counts, but nothing is left out for it",
@@ -160,7 +168,7 @@ fn is_governed(text: &str, demand: &Demand, read: &[Demand]) -> bool {
     let is_known = |word: String| {
         KNOWN.contains(word.as_str())
             || is_of_years(&word)
-            || (demand.role == Role::Subject && is_respect(&word))
+            || (demand.role == Respect::Subject && is_respect(&word))
             || word.chars().all(char::is_numeric)
             || read.iter().any(|other| lower_words(&other.said).any(|known| known == word))
     };
@@ -200,7 +208,7 @@ fn is_question(text: &str) -> bool {
 }
 
 /// Whether the clause refuses what is read as refused, and nothing else; what is named twice may be both.
-fn is_said_so(text: &str, demand: &Demand) -> bool {
+fn clause_agrees(text: &str, demand: &Demand) -> bool {
     let Some((from, own, to)) = clause_of(text, &demand.said) else { return true };
     let refuses = |word: &String| {
         TURNING.contains(&word.as_str()) || REFUSING.split_whitespace().any(|refusing| refusing == word)
@@ -213,7 +221,7 @@ fn is_said_so(text: &str, demand: &Demand) -> bool {
         false => refusals(&text[from..to]) == 0,
     };
     // What is added to nothing that is known.
-    let is_added = adds_to_another(text) && !demand.said.contains(" or ");
+    let is_added = adds_to_another(text) && !matches!(demand.value, Demanded::AnyOf(_));
     is_refused && !is_added && !is_question(&text[sentence..]) && !text[own.end..].contains(demand.said.as_str())
 }
 
@@ -242,7 +250,7 @@ fn is_plain_year(text: &str, said: &str) -> bool {
     let behind = text.split_once(said).map_or("", |(_, behind)| behind);
     let digits = behind.trim_start().chars().take_while(char::is_ascii_digit).count();
     let is_date = behind.starts_with(' ') && (1..=2).contains(&digits)
-        || lower_words(said).any(|word| month_said(&word).is_some());
+        || lower_words(said).any(|word| month_in_words(&word).is_some());
     !is_date && years_in(said, LIKELY).next().is_some()
 }
 
@@ -274,7 +282,9 @@ fn are_stated(text: &str, demand: &Demand, years: RequestedYears, read: &[Demand
         return false;
     }
     // Years beside a word of publication are of it, or of what the words say they cover.
-    if demand.role == Role::Period && says_publication(text) && read.iter().all(|demand| demand.role != Role::Published)
+    if demand.role == Respect::Period
+        && says_publication(text)
+        && read.iter().all(|demand| demand.role != Respect::Published)
     {
         return false;
     }
@@ -328,10 +338,10 @@ fn stands_alone(text: &str, said: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stays(text: &str, role: Role, value: Demanded, said: &str) -> bool {
+    fn stays(text: &str, role: Respect, value: Demanded, said: &str) -> bool {
         let reading = TurnReading { text: text.into(), ..TurnReading::default() };
         let mut after = Revised {
-            demands: vec![Demand { value, hard: true, ..Demand::said(role, said, 1) }],
+            demands: vec![Demand { value, hard: true, ..Demand::in_words(role, said, 1) }],
             ..Revised::default()
         };
         let notes = hold_to_stated(&mut after, &reading, 1);
@@ -367,7 +377,7 @@ mod tests {
             ("nothing that was published before 2016", EndsIn(2015), false),
             ("as in the 2014 paper", Cover { from: 2014, to: 2014 }, false),
         ] {
-            assert_eq!(stays(text, Role::Period, Demanded::Period(years), text), expected, "{text}");
+            assert_eq!(stays(text, Respect::Period, Demanded::Period(years), text), expected, "{text}");
         }
     }
 
@@ -375,9 +385,9 @@ mod tests {
     fn years_after_a_date_of_publication_may_be_either() {
         let years = |from| Demanded::Period(RequestedYears::StartsIn(from));
         let demand =
-            |role, from, turn| Demand { value: years(from), hard: true, ..Demand::said(role, "since 2016", turn) };
+            |role, from, turn| Demand { value: years(from), hard: true, ..Demand::in_words(role, "since 2016", turn) };
         for (text, expected) in [("rather since 2016", false), ("covering everything since 2016", true)] {
-            let demands = vec![demand(Role::Published, 2019, 1), demand(Role::Period, 2016, 2)];
+            let demands = vec![demand(Respect::Published, 2019, 1), demand(Respect::Period, 2016, 2)];
             let mut after = Revised { demands, ..Revised::default() };
             let reading = TurnReading { text: text.into(), acts: vec![Act::Refine], ..TurnReading::default() };
             hold_to_stated(&mut after, &reading, 2);
@@ -396,7 +406,8 @@ mod tests {
             ("clear all limits", Act::Retract, false),
             ("let's start afresh: wheat", Act::New, false),
         ] {
-            let demands = vec![Demand { value: kenya.clone(), hard: true, ..Demand::said(Role::Place, "Kenya", 1) }];
+            let demands =
+                vec![Demand { value: kenya.clone(), hard: true, ..Demand::in_words(Respect::Place, "Kenya", 1) }];
             let mut after = Revised { demands, ..Revised::default() };
             let reading = TurnReading { text: text.into(), acts: vec![act], ..TurnReading::default() };
             let notes = hold_to_stated(&mut after, &reading, 2);
@@ -431,7 +442,7 @@ mod tests {
             ("Norway \u{2013} or rather Kenya", true),
         ] {
             let value = Demanded::Values(vec![vec!["Kenya".into()]]);
-            assert_eq!(stays(text, Role::Place, value, "Kenya"), expected, "{text}");
+            assert_eq!(stays(text, Respect::Place, value, "Kenya"), expected, "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_reading::catalogue::Vocabulary;
 use lakeward_reading::reader::Revised;
@@ -53,11 +53,11 @@ pub(super) fn hold_to_named(after: &mut Revised, text: &str, turn: usize, replac
         demands.retain(|demand| !is_read_of_it(demand));
         if replaces {
             let is_replaced = |demand: &mut Demand| {
-                demand.role == Role::Subject && demand.hard && demand.turn < turn && !demand.avoid
+                demand.role == Respect::Subject && demand.hard && demand.turn < turn && !demand.avoid
             };
             gone.extend(demands.extract_if(.., is_replaced));
         }
-        demands.push(Demand { value, hard: true, avoid, ..Demand::said(Role::Subject, said, turn) });
+        demands.push(Demand { value, hard: true, avoid, ..Demand::in_words(Respect::Subject, said, turn) });
     }
 }
 
@@ -66,9 +66,9 @@ fn named(text: &str, vocabulary: &Vocabulary) -> Vec<(String, Demanded)> {
     let words = words(text);
     let subject = |words: &[Range<usize>]| {
         let said = text[words.first()?.start..words.last()?.end].trim_matches(['\'', '(', ')', '`']);
-        let found = vocabulary.grounded(Demand::said(Role::Subject, said, 0));
+        let found = vocabulary.grounded(Demand::in_words(Respect::Subject, said, 0));
         let is_one = matches!(&found.value, Demanded::Values(things) if things.len() == 1);
-        (found.hard && is_one && found.role == Role::Subject).then(|| (said.to_string(), found.value))
+        (found.hard && is_one && found.role == Respect::Subject).then(|| (said.to_string(), found.value))
     };
     let is_joining = |word: &Range<usize>| is_function_word(&text[word.clone()].to_lowercase());
     let mut found: Vec<(String, Demanded)> = Vec::new();
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_subject_is_held_to_where_it_is_named_as_one() {
         let values = ["Earth science", "Hydrology", "Earth science > Hydrology", "Zoology", "Biology"];
-        let values = values.into_iter().map(|value| (Role::Subject, value.to_string(), 3));
+        let values = values.into_iter().map(|value| (Respect::Subject, value.to_string(), 3));
         let vocabulary = Vocabulary::new(values, std::iter::empty(), true);
         for (text, expected) in [
             ("soil moisture, in the field of hydrology", "hydrology"),

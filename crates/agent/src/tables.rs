@@ -95,7 +95,7 @@ pub(super) fn is_held(index: &LakeIndex, id: &str, place: usize, hash: u64) -> R
 pub(super) fn is_any_held(index: &LakeIndex, id: &str, place: usize, hashes: &[u64]) -> Result<bool> {
     let table = index.find(id)?;
     let segment = index.segment(table.segment)?;
-    let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
+    let Some(column) = segment.tables.columns(table.table)?.nth(place) else { return Ok(false) };
     let record = segment.columns.record(column)?;
     let held = segment.columns.hashes(record)?;
     Ok(hashes.iter().any(|hash| held.binary_search(hash).is_ok()))

@@ -1,4 +1,4 @@
-//! What is known of tasks, for a turn: which tables served tasks like the request, and the way that led to each.
+//! The tables that served tasks like the request, and the path through the task graph that led to each.
 
 use super::Agent;
 use crate::agentic::TaskChannel;

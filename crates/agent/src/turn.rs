@@ -7,7 +7,7 @@ use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
 use super::prediction::Joining;
-use super::readers::{Asked, TurnReader};
+use super::readers::{TurnReader, TurnToRead};
 use super::reading::Reading;
 use super::scored::{Scored, best_for, best_table, ranked_table, supplements};
 use super::trace::{ModelUse, Provenance};
@@ -58,6 +58,7 @@ impl Agent<'_> {
     /// The answer to a request, with what led to it. Runs of the search are taken from and kept in `runs`; what is traced asks
     /// anew, so that its trace has every question.
     pub(super) fn answer(&self, session: &mut Session, request: &Request, runs: Option<&RunCache>) -> Result<Turned> {
+        let _turn = self.searches.begin_turn();
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
@@ -66,7 +67,7 @@ impl Agent<'_> {
             reading = over;
             *session = at_hand;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
-            reading.notes.push(format!("it goes on from what was proposed over {table}, which was not carried out"));
+            reading.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
         }
         if let Some((act, steps)) = reading.over.as_ref().and_then(|over| Some((over.only_moves()?, over.turn.steps())))
         {
@@ -112,6 +113,7 @@ impl Agent<'_> {
     /// # Errors
     /// Those of [`Agent::turn`].
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
+        let _turn = self.searches.begin_turn();
         let session = Session::new("weigh", "");
         let reading = self.read(&session, request, None)?;
         let records = self.record_request(&session, &reading, &[])?;
@@ -197,7 +199,7 @@ impl Agent<'_> {
         let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
         let by_model = match (&weighed.over_first, &base, asked) {
             (Some(_), Some(base), Some(model)) => {
-                let asked = Asked { session, text, previous: "", plan: Some(&base.plan), at_hand: None };
+                let asked = TurnToRead { session, text, previous: "", plan: Some(&base.plan), at_hand: None };
                 model.read(self, &asked)?.and_then(|read| read.over)
             }
             _ => None,
@@ -439,7 +441,7 @@ impl Agent<'_> {
         let words = if words.is_empty() { vec![text.trim()] } else { words };
         // What holds from turns before says nothing of this one.
         let is_grounded = match is_first {
-            true => reading.signals.demands.iter().any(|demand| demand.value != Demanded::Said),
+            true => reading.signals.demands.iter().any(|demand| demand.value != Demanded::Words),
             false => text.contains(|letter: char| letter.is_ascii_digit()),
         };
         let is_read = self.embedder.as_remote().is_some()

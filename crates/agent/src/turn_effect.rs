@@ -1,9 +1,9 @@
-//! What a turn comes to as one of the readers reads it, without a search: what readers are measured by.
+//! What a turn changes as one reader reads it, without a search. Readers are measured by it.
 
 use super::Agent;
 use super::known_columns::AtHand;
 use super::plan_reading::PlanReading;
-use super::readers::{Asked, BuiltIn, TurnReader, Understood};
+use super::readers::{BuiltIn, TurnReader, TurnToRead, Understood};
 use crate::session::{Session, Turn};
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
@@ -33,6 +33,7 @@ impl Agent<'_> {
         text: &str,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Option<TurnEffect>> {
+        let _turn = self.searches.begin_turn();
         let working = self.working(session)?;
         // A result of the session is read from the tables that its plan names.
         let file = working.as_ref().filter(|input| matches!(input, Input::File(_)));
@@ -40,7 +41,7 @@ impl Agent<'_> {
         let at_hand = file.zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let plan = working.as_ref().map(|input| session.plan_of(input));
         let previous = session.remembered().last().map_or("", Turn::read);
-        let asked = Asked { session, text, previous, plan: plan.as_ref(), at_hand };
+        let asked = TurnToRead { session, text, previous, plan: plan.as_ref(), at_hand };
         let reader: &dyn TurnReader = model.map_or(&BuiltIn, |model| model);
         let Some(read) = reader.read(self, &asked)? else { return Ok(None) };
         let demands = read.demands(self, &asked)?.demands;

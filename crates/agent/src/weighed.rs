@@ -1,4 +1,4 @@
-//! The candidates of a turn with their scores, and in which order they are told: the third stage of a turn.
+//! The third stage of a turn: its candidates with their scores, in the order in which the answer lists them.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use super::reading::{Reading, without_clarify};
 use super::scored::{Scored, best_table, lists};
 use super::trace::RankedList;
 use crate::agentic::card::{self, Card};
-use crate::agentic::listwise::Asked;
+use crate::agentic::listwise::OrderRequest;
 use crate::recommend::fit;
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Input, Label, OperationKind, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
@@ -112,7 +112,7 @@ impl Agent<'_> {
             .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate), llm.share))
             .collect();
         let earlier = self.window(session);
-        let asked = Asked {
+        let asked = OrderRequest {
             earlier: &earlier,
             request: &reading.request.text,
             operation: reading.signals.operation.label.name(),
@@ -147,7 +147,7 @@ impl Agent<'_> {
     ) -> Result<Vec<Scored>> {
         let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
         let demands = &reading.signals.demands;
-        let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
+        let places: Vec<String> = in_role(demands, &Respect::Place).map(str::to_string).collect();
         let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
         let to_add = self.columns_to_add(&reading.requested_columns, query);

@@ -259,7 +259,7 @@ pub enum Error {
     /// The user asked to stop; the interrupted work left nothing behind.
     #[error("interrupted")]
     Interrupted,
-    /// What the other shards of an index have was not heard yet: the search is to be asked again with it.
+    /// Values of the other shards of an index are missing: the search is to be repeated with them.
     #[error("this is one shard of an index: it cannot answer without the others")]
     AwaitsShards,
     /// A state that should be impossible.

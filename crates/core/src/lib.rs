@@ -10,7 +10,7 @@ pub mod monitor;
 mod names;
 pub mod plan;
 pub mod request;
-pub mod role;
+pub mod respect;
 pub mod store;
 pub mod text;
 

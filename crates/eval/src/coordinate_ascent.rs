@@ -63,9 +63,9 @@ pub struct HeldOut {
     pub learned: f64,
 }
 
-/// Learned weights with their scores.
+/// Tuned weights with their scores.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learned {
+pub struct Tuned {
     /// By feature, 0 or more; their sum is 1.
     pub weights: Vec<f64>,
     /// By set.
@@ -90,7 +90,7 @@ const FACTORS: [f64; 6] = [0.0, 0.5, 0.8, 1.25, 2.0, 4.0];
 const INITIAL_SHARES: [f64; 3] = [0.02, 0.06, 0.15];
 
 /// Learns the weights of `features` from `pools`, starting with `start`. Weights are rounded to three decimals: more would be false precision.
-pub fn learn(pools: &[Pool], start: &[f64], features: &[&str]) -> Learned {
+pub fn learn(pools: &[Pool], start: &[f64], features: &[&str]) -> Tuned {
     let all: Vec<&Pool> = pools.iter().filter(|pool| !pool.ideal.is_empty()).collect();
     let weights = rounded(&bagged(&all, start));
     let sets: BTreeSet<&str> = all.iter().map(|pool| pool.set.as_str()).collect();
@@ -115,7 +115,7 @@ pub fn learn(pools: &[Pool], start: &[f64], features: &[&str]) -> Learned {
             learned: mean_ndcg(&of_set, &weights),
         }
     });
-    Learned { held_out: held_out.collect(), weights }
+    Tuned { held_out: held_out.collect(), weights }
 }
 
 fn select<'a>(pools: &[&'a Pool], keep: impl Fn(&Pool) -> bool) -> Vec<&'a Pool> {

@@ -87,7 +87,7 @@ fn stem(word: &str) -> String {
 /// One text, several, or none.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Said {
+pub enum Texts {
     /// Several.
     Many(Vec<String>),
     /// One.
@@ -97,7 +97,7 @@ pub enum Said {
     Nothing,
 }
 
-impl Said {
+impl Texts {
     /// All texts.
     pub fn texts(&self) -> Vec<&str> {
         match self {

@@ -14,7 +14,7 @@ use super::metrics;
 use super::stand_in::StandIn;
 use super::task_search::GraphOf;
 use lakeward_agent::agentic::card::{Card, Found};
-use lakeward_agent::agentic::listwise::{self, Asked};
+use lakeward_agent::agentic::listwise::{self, OrderRequest};
 use lakeward_agent::model;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
@@ -288,7 +288,7 @@ impl Asker<'_> {
         if cards.is_empty() {
             return Ok(None);
         }
-        let asked = Asked {
+        let asked = OrderRequest {
             request: prompt.trim(),
             earlier: &[],
             operation: operation.name(),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
-use super::coordinate_ascent::{HeldOut, Learned, Pool, PoolCandidate, learn};
+use super::coordinate_ascent::{HeldOut, Pool, PoolCandidate, Tuned, learn};
 use super::form::DocumentForm;
 use super::lakeward_system::LakeIndexOf;
 use super::left_out::PlainRanking;
@@ -196,7 +196,7 @@ pub fn tune(pools: &Pools, start: &RankingWeights) -> (RankingWeights, Vec<Tuned
     let mut rankers = Vec::new();
     for (ranker, pools) in pools {
         let before = ranker.weights(start);
-        let Learned { weights: learned, held_out } = learn(pools, &before, ranker.features());
+        let Tuned { weights: learned, held_out } = learn(pools, &before, ranker.features());
         let carries = |set: &HeldOut| set.left_out.as_ref().is_none_or(|left_out| left_out.carries);
         let accepted = !ranker.is_compared() || held_out.iter().all(carries);
         if accepted {

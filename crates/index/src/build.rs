@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::catalog::Catalog;
 use super::index_store::IndexStore;
 use super::manifest::{self, Manifest, SegmentEntry};
 use super::plan::{Plan, Read};
 use super::structure::{SegmentFiles, Structure, VectorShape};
+use super::table_store::TableStore;
 use super::{LakeIndex, merge, unread_texts};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
@@ -222,9 +222,9 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
     for segment in &manifest.segments {
         columns += u64::from(segment.columns);
         if !segment.removed.is_empty() {
-            let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
+            let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
             for table in &segment.removed {
-                columns = columns.saturating_sub(catalog.columns(*table)?.len() as u64);
+                columns = columns.saturating_sub(tables.columns(*table)?.len() as u64);
             }
         }
     }

@@ -1,10 +1,11 @@
-//! Searching an index in shards: each opens some of its segments, and what a search has to know of all tables it hears from the others.
+//! Searching one index in several processes, its shards: each opens some of the index's segments.
 //!
-//! Every shard runs the same search over its own segments. Where a figure or an order is one of the whole lake, the search gathers what each
-//! shard has of it, under a label, and goes on with all of it as one process would. What was not heard yet ends the search with
-//! [`Error::AwaitsShards`]: whoever asked takes what was told, hands what all shards told to each of them, and asks again. So a shard keeps
-//! nothing between two rounds, and an answer is that of one process by construction. A search must gather the same labels whatever a shard
-//! has of the lake.
+//! Every shard runs the same search over its own segments. Where the search needs a figure or an order of the whole
+//! lake, it gathers the values of all shards under a label. If they were sent along with the question, the search goes
+//! on with them as one process would. If not, it keeps its own value and ends with [`Error::AwaitsShards`]. Whoever
+//! asks the shards collects these values, sends those of all shards to each of them, and repeats the question, until
+//! no value is missing. So a shard keeps nothing between two rounds, and an answer is that of one process by
+//! construction. A search must gather the same labels in every shard, whatever tables that one has.
 //!
 //! Segments are divided by rendezvous hashing of their names (Thaler and Ravishankar, IEEE/ACM ToN 1998): one more shard takes from each of the others
 //! and moves nothing else.
@@ -36,12 +37,12 @@ impl SearchShard {
     }
 }
 
-/// By label, what each shard tells, in the order of the shards, as JSON.
+/// By label, the values of all shards, in the order of the shards, as JSON.
 pub type AllFigures = BTreeMap<String, Vec<String>>;
-/// By label, what one shard tells, as JSON.
+/// By label, the value of one shard, as JSON.
 pub type OwnFigures = BTreeMap<String, String>;
 
-/// What one shard hears and tells in one round of a search.
+/// What one shard receives and sends in one round of a search.
 #[derive(Debug)]
 pub struct Exchange {
     /// Of each opened segment, its place among all segments of the index.
@@ -62,12 +63,12 @@ impl Exchange {
         self.is_first
     }
 
-    /// What was told since, which was not heard yet.
+    /// The values that this round computed for the other shards.
     pub fn own_figures(&self) -> OwnFigures {
         std::mem::take(&mut self.own.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The place of the first shard that told what no shard tells.
+    /// The place of the first shard that sent a value that is not possible.
     pub fn unreadable(&self) -> Option<usize> {
         *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +95,7 @@ impl Exchange {
     }
 }
 
-/// What all shards have, each in its turn: `own` alone where there are no others. Not `is_possible` is what no shard tells.
+/// See [`LakeIndex::gather`](super::LakeIndex::gather).
 pub(super) fn gather<T: Serialize + DeserializeOwned>(
     exchange: Option<&Exchange>,
     label: &str,

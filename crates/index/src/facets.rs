@@ -1,9 +1,9 @@
 //! The facets of the records and tables of a segment: which of them has which value of a field, whose value lists are truncated, and which
 //! years they cover. Also the words of their titles, and hashes of the identifiers by which they are cited.
 //!
-//! A segment has a dictionary, sorted by kind, field and text, whose entries refer to ascending lists of tables. Only the dictionary is
-//! read before a value is looked up. The meaning of the values is not known here; fields get their [`Role`](lakeward_core::role::Role) from
-//! their names when the segments are combined ([`FacetIndex`]).
+//! A segment has a dictionary, sorted by kind, field and text, whose entries refer to ascending lists of tables. Only
+//! the dictionary is read before a value is looked up. The meaning of the values is not known here; fields get their
+//! [`Respect`](lakeward_core::respect::Respect) from their names when the segments are combined ([`FacetIndex`]).
 
 use std::path::Path;
 

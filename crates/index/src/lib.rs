@@ -6,7 +6,6 @@
 //! the task of `retrieve`.
 
 pub mod build;
-pub mod catalog;
 pub mod columns;
 pub mod correlations;
 pub mod encode;
@@ -31,6 +30,7 @@ pub mod structure;
 pub mod structures;
 mod table_draft;
 pub mod table_set;
+pub mod table_store;
 pub mod table_vectors;
 pub mod tallies;
 pub mod token_vectors;

@@ -16,7 +16,7 @@ use super::structure::{
 };
 use super::vectors::{BinaryChoice, TagPrefix, VectorSet, VectorSetBuilder};
 use lakeward_core::error::Result;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_placeholder, name_words, on_one_line};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
@@ -164,7 +164,7 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
     let joined = |parts: &[&str]| parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
     let facets = metadata.iter().flat_map(|metadata| &metadata.facets);
     let is_source = |facet: &&lakeward_lake::metadata::Facet| {
-        matches!(Role::of_field(&facet.field), Role::Source | Role::Institution)
+        matches!(Respect::of_field(&facet.field), Respect::Source | Respect::Institution)
     };
     let sources = facets.filter(is_source).flat_map(|facet| &facet.values);
     let tags = english.as_ref().map(|english| &english.tags).or(metadata.map(|metadata| &metadata.tags));

@@ -84,8 +84,8 @@ pub(super) fn merge(
     let mut tables: Vec<(&str, usize, u32)> = Vec::new();
     for &place in places {
         let segment = index.segment(place as u32)?;
-        for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
-            tables.push((segment.catalog.id(table)?, place, table));
+        for table in (0..segment.tables.len() as u32).filter(|table| segment.is_live(*table)) {
+            tables.push((segment.tables.id(table)?, place, table));
         }
     }
     tables.sort_unstable();
@@ -104,8 +104,8 @@ pub(super) fn merge(
             let segment = index.segment(place as u32)?;
             let restamped = index.manifest().segments[place].restamped.get(&table).copied();
             let modified_ns =
-                restamped.map_or_else(|| segment.catalog.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
-            let numbers = numbers.entry(place).or_insert_with(|| vec![None; segment.catalog.len()]);
+                restamped.map_or_else(|| segment.tables.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
+            let numbers = numbers.entry(place).or_insert_with(|| vec![None; segment.tables.len()]);
             numbers[table as usize] = Some(builder.push_stored(&StoredTable { segment, table, modified_ns })?);
             if (into.is_full)(builder.values(), builder.tables()) {
                 break;

@@ -77,8 +77,8 @@ impl LakeIndex {
     /// [`Error::DamagedIndex`].
     pub fn has_records(&self) -> Result<bool> {
         for segment in self.segments.iter() {
-            for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
-                if segment.catalog.origin(table)?.is_record() {
+            for table in (0..segment.tables.len() as u32).filter(|table| segment.is_live(*table)) {
+                if segment.tables.origin(table)?.is_record() {
                     return Ok(true);
                 }
             }
@@ -181,15 +181,17 @@ impl LakeIndex {
         Self { lexical: self.lexical.within(&exchange), exchange: Some(exchange), ..self.clone() }
     }
 
-    /// What is told and heard in this round; none where all segments are opened.
+    /// What this shard sends and receives in this round of a search in shards; `None` where all segments are opened.
     pub fn exchange(&self) -> Option<&Exchange> {
         self.exchange.as_deref()
     }
 
-    /// What all shards have under `label`, each in its turn: `own` alone where there are no others. What is not `is_possible` no shard tells.
+    /// Collects a value of every shard, in the order of the shards; without shards it is `own` alone. `label` names
+    /// the value, and is the same in every shard. `is_possible` checks what other shards sent.
     ///
     /// # Errors
-    /// [`Error::AwaitsShards`] in the first round; [`Error::Internal`] for what no shard tells; those of `own`.
+    /// [`Error::AwaitsShards`] until the values of the other shards have come; [`Error::Internal`] for one that is not
+    /// possible; those of `own`.
     pub fn gather<T: Serialize + DeserializeOwned>(
         &self,
         label: &str,
@@ -232,7 +234,7 @@ impl LakeIndex {
         // Another shard told it.
         self.segments
             .get(own.segment as usize)
-            .is_some_and(|segment| own.table < segment.catalog.len() as u32)
+            .is_some_and(|segment| own.table < segment.tables.len() as u32)
             .then_some(own)
     }
 
@@ -319,7 +321,7 @@ impl LakeIndex {
             for table in self.tables().step_by(self.tables().count().div_ceil(TABLES).max(1)) {
                 let segment = self.segment(table.segment)?;
                 let before = names.len();
-                for column in segment.catalog.columns(table.table)? {
+                for column in segment.tables.columns(table.table)? {
                     names.push(segment.columns.name(segment.columns.record(column)?)?);
                 }
                 // Names of records say nothing of columns.
@@ -378,7 +380,7 @@ impl LakeIndex {
 
     /// Number of tables in the snapshot.
     pub fn len(&self) -> usize {
-        self.segments.iter().map(|segment| segment.catalog.len() - segment.struck_out().len()).sum()
+        self.segments.iter().map(|segment| segment.tables.len() - segment.struck_out().len()).sum()
     }
 
     /// Whether the lake holds no table.
@@ -389,7 +391,7 @@ impl LakeIndex {
     /// All tables of the snapshot, by segment and number.
     pub fn tables(&self) -> impl Iterator<Item = TableRef> + '_ {
         self.segments.iter().enumerate().flat_map(|(place, segment)| {
-            let live = (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table));
+            let live = (0..segment.tables.len() as u32).filter(|table| segment.is_live(*table));
             live.map(move |table| TableRef { segment: place as u32, table })
         })
     }
@@ -397,7 +399,7 @@ impl LakeIndex {
     /// The table with this id, if it exists.
     pub fn get(&self, id: &str) -> Result<Option<TableRef>> {
         for (place, segment) in self.segments.iter().enumerate() {
-            if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
+            if let Some(table) = segment.tables.find(id)?.filter(|table| segment.is_live(*table)) {
                 return Ok(Some(TableRef { segment: place as u32, table }));
             }
         }
@@ -421,7 +423,7 @@ impl LakeIndex {
         }
         let mut ids = Vec::with_capacity(self.len());
         for table in self.tables() {
-            ids.push(self.segment(table.segment)?.catalog.id(table.table)?);
+            ids.push(self.segment(table.segment)?.tables.id(table.table)?);
         }
         Err(Error::UnknownTable { name: id.to_string(), nearest: nearest_names(id, ids, 5) })
     }
@@ -431,7 +433,7 @@ impl LakeIndex {
     /// # Errors
     /// [`Error::DamagedIndex`] if an index file is damaged, as below.
     pub fn id(&self, table: TableRef) -> Result<&str> {
-        self.segment(table.segment)?.catalog.id(table.table)
+        self.segment(table.segment)?.tables.id(table.table)
     }
 
     /// The origin of a table or record.
@@ -439,7 +441,7 @@ impl LakeIndex {
     /// # Errors
     /// As [`id`](Self::id).
     pub fn origin(&self, table: TableRef) -> Result<Origin<'_>> {
-        self.segment(table.segment)?.catalog.origin(table.table)
+        self.segment(table.segment)?.tables.origin(table.table)
     }
 
     /// The entry of a table or record; cached if it was used recently.
@@ -447,7 +449,7 @@ impl LakeIndex {
     /// # Errors
     /// As [`id`](Self::id).
     pub fn dataset(&self, table: TableRef) -> Result<Dataset> {
-        self.entries.get(table, || self.segment(table.segment)?.catalog.dataset(table.table))
+        self.entries.get(table, || self.segment(table.segment)?.tables.dataset(table.table))
     }
 
     /// The entry of a table.

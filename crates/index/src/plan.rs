@@ -11,9 +11,9 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
 use super::structure::{SegmentFiles, Structure};
+use super::table_store::{FileStamp, TableStore};
 use lakeward_core::error::Result;
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
@@ -213,18 +213,18 @@ fn indexed_tables(
     let mut indexed = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
-        let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
-        for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
-            let mut stamp = catalog.stamp(table)?;
+        let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
+        for table in (0..tables.len() as u32).filter(|table| !removed.contains(table)) {
+            let mut stamp = tables.stamp(table)?;
             if let Some(modified_ns) = segment.restamped.get(&table) {
                 stamp.modified_ns = *modified_ns;
             }
-            let id = catalog.id(table)?.to_string();
+            let id = tables.id(table)?.to_string();
             let row_limit_matches = match (stamp.sample_rows, sample_rows) {
                 (0, None) => true,
                 // Complete tables stay valid, unless the row limit is new.
                 (0, Some(_)) if manifest.sample_rows == sample_rows => true,
-                (0, Some(limit)) => catalog.dataset(table)?.table().is_none_or(|table| table.profile.rows <= limit),
+                (0, Some(limit)) => tables.dataset(table)?.table().is_none_or(|table| table.profile.rows <= limit),
                 (read, limit) => limit == Some(u64::from(read)),
             };
             indexed.insert(

@@ -39,8 +39,8 @@ use lakeward_core::error::{Error, Result};
 
 mod block_set;
 mod blocks;
-mod memory;
 mod packed;
+mod unpacked;
 mod writer;
 
 use block_set::BlockSet;

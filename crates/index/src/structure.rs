@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::catalog::FileStamp;
 use super::columns::ColumnsWriter;
 use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::segment::{SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use super::structures::Segment;
+use super::table_store::FileStamp;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::key_sample::KeySample;
@@ -148,7 +148,7 @@ impl StoredTable<'_> {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn columns(&self) -> Result<Range<u32>> {
-        self.segment.catalog.columns(self.table)
+        self.segment.tables.columns(self.table)
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::thread::{self, ScopedJoinHandle};
 
 use super::build::BuildStep;
-use super::catalog::Catalog;
 use super::columns::{Columns, ColumnsWriter};
 use super::correlations::Correlations;
 use super::facets::Facets;
@@ -16,6 +15,7 @@ use super::meanings::Meanings;
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
+use super::table_store::TableStore;
 use super::table_vectors::Vectors;
 use super::token_vectors::TokenVectors;
 use super::tokens::Tokens;
@@ -115,7 +115,7 @@ structures! {
     /// The words of its tables.
     words: Words,
     /// Its tables.
-    catalog: Catalog,
+    tables: TableStore,
     /// The facets of its tables and records.
     facets: Facets,
     /// The vectors of its columns and tables.

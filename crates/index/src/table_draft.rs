@@ -3,10 +3,10 @@
 //! Drafts are made by the threads that read tables, on all cores, so that the one writer only has to append. Each table's many small texts
 //! are also freed on the thread that allocated them.
 
-use super::catalog::FileStamp;
 use super::columns::ColumnsWriter;
 use super::structure::TableContent;
 use super::structures::Drafts;
+use super::table_store::FileStamp;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::key_sample::KeySample;

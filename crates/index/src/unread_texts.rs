@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::build::{BuildStep, Commits};
-use super::catalog::Catalog;
 use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::meanings;
 use super::segment::{SegmentFile, SegmentWriter};
 use super::structure::{SegmentFiles, Structure};
+use super::table_store::TableStore;
 use super::vectors::{BinaryChoice, VectorSet, VectorSetBuilder};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
@@ -104,7 +104,7 @@ impl Part {
         encoder: &dyn Embedder,
         monitor: &dyn Monitor,
     ) -> Result<bool> {
-        let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
+        let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
         let vector = |table: u32| {
             if monitor.is_stopped() {
                 return Ok(None);
@@ -112,7 +112,7 @@ impl Part {
             // A table that is gone is never looked at again.
             let gone = segment.removed.binary_search(&table).is_ok();
             let nothing = || Ok(vec![0.0; encoder.dims()]);
-            let read = || catalog.dataset(table).map(|dataset| meanings::meaning(encoder, &dataset));
+            let read = || tables.dataset(table).map(|dataset| meanings::meaning(encoder, &dataset));
             if gone { nothing() } else { read() }.map(Some)
         };
         let vectors: Vec<Option<Vec<f32>>> = self.tables.clone().into_par_iter().map(vector).collect::<Result<_>>()?;

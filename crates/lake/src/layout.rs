@@ -7,6 +7,7 @@
 //! `part-*.csv`. The settings of a lake decide otherwise, either way ([`Choices`]).
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +40,37 @@ pub enum Choice {
 /// What is set for a lake: a folder, or a pattern of names in one (`sales/sales_*.csv`), as a path below its root.
 pub type Choices = BTreeMap<String, Choice>;
 
+/// Why files are one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OneTable {
+    /// A log of the table names them; the text says of which format.
+    Log(&'static str),
+    /// They lie in folders `key=value`, of this key.
+    KeyFolders(String),
+    /// They lie in folders of years, months and perhaps days.
+    DatedFolders,
+    /// A file of this name stands beside them, which a program writes that writes one table in parts.
+    Marker(&'static str),
+    /// They have the numbered names of parts.
+    Numbered,
+    /// Only the path that was given names them together.
+    Named,
+}
+
+/// In one clause.
+impl fmt::Display for OneTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log(format) => formatter.write_str(format),
+            Self::KeyFolders(key) => write!(formatter, "folders `{key}=…`"),
+            Self::DatedFolders => formatter.write_str("folders of years and months"),
+            Self::Marker(name) => write!(formatter, "`{name}` beside its files"),
+            Self::Numbered => formatter.write_str("numbered part files"),
+            Self::Named => formatter.write_str("its path names several files"),
+        }
+    }
+}
+
 /// The files of one table.
 #[derive(Debug, Clone)]
 pub struct FileSet {
@@ -53,8 +85,8 @@ pub struct FileSet {
     pub compression: Compression,
     /// Names of the columns whose values are in the paths.
     pub keys: Vec<String>,
-    /// Why these files are one table, in one clause.
-    pub reason: String,
+    /// Why these files are one table.
+    pub reason: OneTable,
     /// When a file or folder of it was last changed; see [`storage::Metadata::changed_ns`].
     pub modified_ns: u64,
     /// Size of all files, in bytes.
@@ -86,15 +118,15 @@ impl FileSet {
                 Some(set) => set.ok(),
                 None => FileSet::by_layout(path).or_else(|| {
                     let inside = visible(path)?.into_iter().map(|(_, path)| path);
-                    Found::below(path, inside).set(path, SET.into())
+                    Found::below(path, inside).set(path, OneTable::Named)
                 }),
             },
             false => {
                 let (folder, pattern) = (path.parent()?, path.file_name()?.to_str()?);
                 let named = visible(folder)?.into_iter().filter(|(name, _)| matches(pattern, name));
                 let numbered = pattern.to_lowercase().starts_with("part") && pattern.contains(DIGIT);
-                let reason = if numbered { NUMBERED } else { SET };
-                Found::below(folder, named.map(|(_, path)| path)).set(path, reason.into())
+                let reason = if numbered { OneTable::Numbered } else { OneTable::Named };
+                Found::below(folder, named.map(|(_, path)| path)).set(path, reason)
             }
         }
     }
@@ -118,7 +150,7 @@ impl FileSet {
                 format: Format::Parquet,
                 compression: Compression::None,
                 keys: snapshot.keys.iter().map(|key| on_one_line(key.name())).collect(),
-                reason: snapshot.reason.into(),
+                reason: OneTable::Log(snapshot.reason),
                 modified_ns: snapshot.modified_ns,
                 read_bytes: snapshot.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
                 snapshot: Some(snapshot),
@@ -138,7 +170,7 @@ impl FileSet {
         let below = || Found::below(folder, folders.iter().map(|(_, path)| path.clone()));
         if let Some(key) = key {
             let all_keyed = folders.iter().all(|(name, _)| key_value(name).is_some_and(|(other, _)| other == key));
-            return if all_keyed { below().set(folder, format!("folders `{key}=…`")) } else { None };
+            return if all_keyed { below().set(folder, OneTable::KeyFolders(key)) } else { None };
         }
         let tables: Vec<&(String, PathBuf)> = files.into_iter().filter(|(_, path)| format_at(path).is_some()).collect();
         if !folders.is_empty() {
@@ -147,18 +179,17 @@ impl FileSet {
         }
         let marker = MARKERS.into_iter().find(|marker| storage::is_file(&folder.join(marker)));
         let numbered = tables.len() > 1 && tables.iter().all(|(name, _)| is_part(name));
-        let reason = marker.map(|marker| format!("`{marker}` beside its files"));
-        let reason = reason.or_else(|| numbered.then(|| NUMBERED.to_string()))?;
+        let reason = marker.map(OneTable::Marker).or_else(|| numbered.then_some(OneTable::Numbered))?;
         Found::below(folder, tables.iter().map(|(_, path)| path.clone())).set(folder, reason)
     }
 
     /// The tables of several files that lie in `folder` directly; at the lake's root they have patterns for paths.
     pub fn all_in(folder: &Path, is_root: bool) -> Vec<FileSet> {
         if let Some(set) = FileSet::by_layout(folder) {
-            let pattern = match set.keys.first() {
-                Some(key) if set.reason.starts_with("folders `") => format!("{key}=*"),
-                Some(_) => "[0-9][0-9][0-9][0-9]".into(),
-                None => "*".into(),
+            let pattern = match &set.reason {
+                OneTable::KeyFolders(key) => format!("{key}=*"),
+                _ if set.keys.is_empty() => "*".into(),
+                _ => "[0-9][0-9][0-9][0-9]".into(),
             };
             let path = if is_root { folder.join(pattern) } else { folder.to_path_buf() };
             return vec![FileSet { path, ..set }];
@@ -180,11 +211,6 @@ impl FileSet {
         below.to_string_lossy().replace('\\', "/")
     }
 }
-
-/// Why files with the names of parts are one table.
-const NUMBERED: &str = "numbered part files";
-/// Why files are one table that no rule finds.
-const SET: &str = "its path names several files";
 
 /// A file with the keys and values in its path.
 struct FoundFile {
@@ -232,7 +258,7 @@ impl Found {
         found
     }
 
-    fn set(self, path: &Path, reason: String) -> Option<FileSet> {
+    fn set(self, path: &Path, reason: OneTable) -> Option<FileSet> {
         let (format, compression) = self.files.first()?.format;
         if self.files.iter().any(|file| file.format.0 != format) {
             return None;
@@ -278,7 +304,7 @@ impl Found {
         // numbers may say what a file is of: `sensor_12.csv`.
         let is_stream = are_streamed && families.len() == 1;
         let is_one = is_stream || folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
-        if is_one { self.set(base, "folders of years and months".into()) } else { None }
+        if is_one { self.set(base, OneTable::DatedFolders) } else { None }
     }
 }
 

@@ -14,6 +14,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use chrono::{Datelike, NaiveDate};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::yes_or_no;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_sketch::Writing;
@@ -137,7 +138,9 @@ impl CellReader {
                 let parse = |cell: &str| microseconds(cell, order);
                 Arc::new(values(cells, writing, misfits, |_| None, parse).collect::<TimestampMicrosecondArray>())
             }
-            CellType::Boolean => Arc::new(values(cells, writing, misfits, |_| None, boolean).collect::<BooleanArray>()),
+            CellType::Boolean => {
+                Arc::new(values(cells, writing, misfits, |_| None, yes_or_no).collect::<BooleanArray>())
+            }
             CellType::Declared(_) => Arc::clone(array),
         })
     }
@@ -196,13 +199,6 @@ fn integer(cell: &str, writing: &Writing, digits: &mut String) -> Option<i64> {
     // The digits rather than the number: `f64` is exact up to 2⁵³ only.
     let number = writing.number(cell, digits)?;
     if number.integer { digits.trim_end_matches('.').parse().ok() } else { None }
-}
-
-fn boolean(cell: &str) -> Option<bool> {
-    const YES: [&str; 6] = ["true", "yes", "y", "t", "on", "1"];
-    const NO: [&str; 6] = ["false", "no", "n", "f", "off", "0"];
-    let among = |words: [&str; 6]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
-    if among(YES) { Some(true) } else { among(NO).then_some(false) }
 }
 
 /// Days since 1970-01-01; a month is its first day.

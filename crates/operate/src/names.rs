@@ -12,7 +12,7 @@ use super::lake_catalog::{CATALOG, ROOT_SCHEMA};
 use super::quote;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::LakeIndex;
-use lakeward_index::catalog::Catalog;
+use lakeward_index::table_store::TableStore;
 use lakeward_lake::dataset::{TableEntry, no_table};
 
 /// The name of the lake's table `id` in the SQL of any session that has the catalogue: `lake.transport.airports_world`,
@@ -36,7 +36,7 @@ const NEAREST: usize = 5;
 /// The names of a snapshot, kept after the index they came from.
 #[derive(Debug)]
 pub struct Names {
-    catalogs: Vec<Catalog>,
+    stores: Vec<TableStore>,
     /// Numbers of struck out tables, ascending, by segment.
     removed: Vec<Vec<u32>>,
     /// Sorted by id: id, segment, number in the segment.
@@ -46,7 +46,7 @@ pub struct Names {
 impl Names {
     /// The names of all tables of `index`.
     pub fn new(index: &LakeIndex) -> Result<Self> {
-        let catalogs = index.segments().iter().map(|segment| segment.catalog.clone()).collect();
+        let stores = index.segments().iter().map(|segment| segment.tables.clone()).collect();
         let mut tables = Vec::with_capacity(index.len());
         for table in index.tables() {
             // What is no file cannot be queried.
@@ -57,7 +57,7 @@ impl Names {
         }
         tables.sort();
         let removed = index.manifest().segments.iter().map(|segment| segment.removed.clone()).collect();
-        Ok(Self { catalogs, removed, tables })
+        Ok(Self { stores, removed, tables })
     }
 
     /// All ids, sorted.
@@ -72,9 +72,9 @@ impl Names {
 
     /// The entry of the table at `place`.
     pub fn entry(&self, place: usize) -> Result<Arc<TableEntry>> {
-        let found = self.tables.get(place).and_then(|(_, segment, table)| Some((self.catalogs.get(*segment)?, *table)));
-        let (catalog, table) = found.ok_or_else(|| Error::Internal(format!("no table {place}")))?;
-        catalog.dataset(table)?.into_table()
+        let found = self.tables.get(place).and_then(|(_, segment, table)| Some((self.stores.get(*segment)?, *table)));
+        let (store, table) = found.ok_or_else(|| Error::Internal(format!("no table {place}")))?;
+        store.dataset(table)?.into_table()
     }
 
     /// The place of the table that `name` (parts joined by `/`) means.
@@ -106,11 +106,11 @@ impl Names {
 
     /// Whether a record of a catalogue is called so.
     fn is_record(&self, name: &str) -> Result<bool> {
-        for (catalog, removed) in self.catalogs.iter().zip(&self.removed) {
-            if let Some(table) = catalog.find(name)?
+        for (store, removed) in self.stores.iter().zip(&self.removed) {
+            if let Some(table) = store.find(name)?
                 && removed.binary_search(&table).is_err()
             {
-                return Ok(catalog.origin(table)?.is_record());
+                return Ok(store.origin(table)?.is_record());
             }
         }
         Ok(false)

@@ -22,6 +22,7 @@ use super::plan::plan_parts;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
+use lakeward_core::text::hex;
 use lakeward_lake::location::Location;
 use lakeward_lake::reader::{self, ReadOptions, RepairKind};
 use lakeward_lake::source::{Compression, Format};
@@ -232,7 +233,7 @@ fn sha256(path: &Path) -> Result<String> {
     let mut hasher = Sha256::new();
     let copied = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hasher));
     copied.map_err(|error| Error::io("read", path, error))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hasher.finalize()))
 }
 
 /// A text in Python.

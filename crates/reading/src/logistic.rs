@@ -1,5 +1,5 @@
-//! Multinomial logistic regression with an L2 penalty, by full-batch Adam from zero: no randomness, so the same examples give the same weights;
-//! and the temperature (Guo et al., ICML 2017) that makes its probabilities honest.
+//! Multinomial logistic regression with an L2 penalty, by full-batch Adam from zero: no randomness, so the same
+//! examples give the same weights; and the temperature (Guo et al., ICML 2017) that calibrates its probabilities.
 
 use std::ops::Range;
 

@@ -141,7 +141,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub(super) fn compare(&mut self, segment: &'i Segment, table: u32, fits: &mut Fits) -> Result<()> {
-        let ids = segment.catalog.columns(table)?;
+        let ids = segment.tables.columns(table)?;
         let ids = ids.start..ids.end.min(ids.start.saturating_add(MOST_ALIGNED_COLUMNS as u32));
         fits.reset(self.own.len(), ids.len());
         for (own, cosines) in self.own.iter().zip(&mut self.cosines) {

@@ -420,7 +420,7 @@ fn held_values(index: &LakeIndex, table: TableRef, requested: &[(&str, u64)]) ->
     if requested.is_empty() {
         return Ok(held);
     }
-    for column in segment.catalog.columns(table.table)? {
+    for column in segment.tables.columns(table.table)? {
         let record = segment.columns.record(column)?;
         let hashes = segment.columns.hashes(record)?;
         for (value, hash) in requested {
@@ -439,7 +439,7 @@ fn grain_columns(index: &LakeIndex, table: TableRef, Grains(grains): &Grains) ->
     let mut nearest = Vec::with_capacity(grains.len());
     for (said, vector) in grains {
         let mut best: Option<(f32, u32)> = None;
-        for column in segment.catalog.columns(table.table)? {
+        for column in segment.tables.columns(table.table)? {
             let likeness = segment.vectors.columns.dot(column, vector)?;
             if best.is_none_or(|(known, _)| likeness > known) {
                 best = Some((likeness, column));

@@ -127,12 +127,12 @@ fn search_in_words(
 
 /// What is looked for, without the words that ask for columns: "which columns hold country names" is `country names`.
 fn held(text: &str) -> Cow<'_, str> {
-    const ASKED: [&str; 6] = ["column", "columns", "field", "fields", "variable", "variables"];
+    const COLUMN_WORDS: [&str; 6] = ["column", "columns", "field", "fields", "variable", "variables"];
     const HOLD: [&str; 8] = ["hold", "holds", "contain", "contains", "containing", "has", "have", "list"];
     const ASK: [&str; 8] = ["find", "show", "list", "give", "search", "which", "what", "where"];
     let words: Vec<&str> = text.split_whitespace().collect();
     let lower: Vec<String> = words.iter().map(|word| bare(word).to_lowercase()).collect();
-    let Some(noun) = lower.iter().position(|word| ASKED.contains(&word.as_str())) else { return text.into() };
+    let Some(noun) = lower.iter().position(|word| COLUMN_WORDS.contains(&word.as_str())) else { return text.into() };
     let asks = |word: &String| is_function_word(word) || ASK.contains(&word.as_str());
     if !lower[..noun].iter().all(asks) {
         return text.into();
@@ -172,7 +172,7 @@ fn order(a: &Scored, b: &Scored) -> Ordering {
 /// The columns of `tables`.
 fn columns_of(index: &LakeIndex, tables: impl Iterator<Item = TableRef>) -> Result<impl Iterator<Item = ColumnRef>> {
     let of_table = |table: TableRef| -> Result<_> {
-        let columns = index.segment(table.segment)?.catalog.columns(table.table)?;
+        let columns = index.segment(table.segment)?.tables.columns(table.table)?;
         Ok(columns.map(move |column| ColumnRef { segment: table.segment, column }))
     };
     Ok(tables.map(of_table).collect::<Result<Vec<_>>>()?.into_iter().flatten())

@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
         }
         for (table, (evidence, columns)) in tables {
             let segment = self.index.segment(table.segment)?;
-            if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
+            if segment.tables.columns(table.table)?.len() >= self.key.places.len() {
                 let id = self.index.id(table)?;
                 self.pending.push(Pending {
                     bound: if self.declared.iter().any(|(other, _)| *other == table) {
@@ -293,8 +293,8 @@ impl<'a> Search<'a> {
                 }
                 Stage::Mapped(mut mappings) => {
                     let segment = self.index.segment(table.segment)?;
-                    let bytes = segment.catalog.stamp(table.table)?.read_bytes;
-                    let first = segment.catalog.columns(table.table)?.start;
+                    let bytes = segment.tables.stamp(table.table)?.read_bytes;
+                    let first = segment.tables.columns(table.table)?.start;
                     let rows = usize::try_from(segment.columns.record(first)?.rows).unwrap_or(usize::MAX);
                     let at_once = MARKS_PER_PASS / rows.max(self.key.tuples.len()).max(1);
                     let at_once = at_once.clamp(*MAPPINGS_PER_PASS.start(), *MAPPINGS_PER_PASS.end());
@@ -322,7 +322,7 @@ impl<'a> Search<'a> {
 
     fn mappings(&self, table: TableRef, first_columns: &[u32]) -> Result<Vec<(f64, Mapping)>> {
         let segment = self.index.segment(table.segment)?;
-        let range = segment.catalog.columns(table.table)?;
+        let range = segment.tables.columns(table.table)?;
         let first = (self.first, first_columns);
         let found = mapping::mappings(self.key, &segment.columns, range, first)?;
         let bounded = found.into_iter().map(|mapping| (self.score(table, &mapping, &self.bound(&mapping)), mapping));

@@ -17,7 +17,7 @@ use super::new_rows::{self, RowHashes};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
-use lakeward_index::catalog::{by_name, may_share};
+use lakeward_index::table_store::{by_name, may_share};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::TableEntry;
 
@@ -73,7 +73,7 @@ pub struct TableCopy {
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].
 pub fn groups(index: &LakeIndex, lake: &Path, of: Option<TableRef>) -> Result<Vec<CopyGroup>> {
-    let header = |table: TableRef| index.segment(table.segment)?.catalog.header(table.table);
+    let header = |table: TableRef| index.segment(table.segment)?.tables.header(table.table);
     let mut alike: HashMap<u64, Vec<TableRef>> = HashMap::new();
     for table in index.tables() {
         if let Some(header) = header(table)? {
@@ -174,7 +174,7 @@ pub(super) fn of_ranked(
     })?;
     let mut members: HashMap<usize, Member> = members.into_iter().flatten().collect();
     if index.exchange().is_some() {
-        hear_values(index, label, tables, &alike, &mut members)?;
+        receive_values(index, label, tables, &alike, &mut members)?;
     }
     let own = || {
         // The files are read by one shard.
@@ -206,7 +206,7 @@ pub(super) fn of_ranked(
 }
 
 /// Fetches the values of those members that their probes alone do not tell apart.
-fn hear_values(
+fn receive_values(
     index: &LakeIndex,
     label: &str,
     tables: &[(TableRef, Option<u64>)],
@@ -275,14 +275,14 @@ struct Member {
 
 impl Member {
     fn of(index: &LakeIndex, table: TableRef) -> Result<Self> {
-        let (catalog, entry) = (&index.segment(table.segment)?.catalog, index.table(table)?);
+        let (store, entry) = (&index.segment(table.segment)?.tables, index.table(table)?);
         Ok(Self {
             place: index.in_index(table),
             columns: by_name(&entry.profile.columns),
             entry: TableEntry::clone(&*entry),
-            modified_ns: catalog.stamp(table.table)?.modified_ns,
+            modified_ns: store.stamp(table.table)?.modified_ns,
             written: 0,
-            probes: catalog.probes(table.table)?.to_vec(),
+            probes: store.probes(table.table)?.to_vec(),
             received: None,
         })
     }
@@ -305,7 +305,7 @@ impl Member {
         }
         let Some(table) = index.of_shard(self.place) else { return Ok((0, Cow::default())) };
         let segment = index.segment(table.segment)?;
-        let first = segment.catalog.columns(table.table)?.start;
+        let first = segment.tables.columns(table.table)?.start;
         let record = segment.columns.record(first.saturating_add(self.columns[at] as u32))?;
         Ok((record.bound, segment.columns.hashes(record)?))
     }

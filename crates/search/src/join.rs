@@ -7,11 +7,11 @@
 //! tiny domains) are ranked lower and marked.
 
 mod answer;
-mod asked;
 mod candidate;
 mod context;
 mod declared;
 mod features;
+mod key_column;
 mod variants;
 
 use std::cmp::Ordering;
@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
 pub(super) use self::declared::{DeclaredKey, declared_keys};
 use self::declared::{declared_pairs, declared_places};
+use self::key_column::KeyColumn;
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
@@ -195,7 +195,7 @@ pub fn between(
     places: &[usize],
     weights: &RankingWeights,
 ) -> Result<Option<JoinAnswer>> {
-    let numbers = index.segment(table.segment)?.catalog.columns(table.table)?;
+    let numbers = index.segment(table.segment)?.tables.columns(table.table)?;
     let theirs: Vec<ColumnRef> = numbers.map(|column| ColumnRef { segment: table.segment, column }).collect();
     let declared = declared_pairs(index, query)?;
     let all: Vec<usize> = (0..query.columns.len()).collect();
@@ -240,7 +240,7 @@ fn by_equal_names(
         return Ok(None);
     }
     let theirs = index.dataset(table)?;
-    let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
+    let first = index.segment(table.segment)?.tables.columns(table.table)?.start;
     // `id` of one table is not the `id` of another.
     let tells = |name: &str| name_words(name).len() > 1;
     let places = (0..query.columns.len()).filter(|&place| {

@@ -92,7 +92,7 @@ impl NamedValues {
             }
             let mut found = Vec::with_capacity(list.count());
             segment.join.values.for_each(list, |column| found.push(column))?;
-            let tables = segment.catalog.tables_of(&found)?;
+            let tables = segment.tables.tables_of(&found)?;
             for (column, table) in found.into_iter().zip(tables) {
                 if !segment.is_live(table) {
                     continue;

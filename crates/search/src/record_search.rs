@@ -26,7 +26,7 @@ use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{lower_words, on_one_line};
 use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, TopTables, WordScore};
 use lakeward_index::structures::Segment;
@@ -131,7 +131,7 @@ pub struct RecordAnswer {
     pub demands: Vec<DemandCheck>,
     /// Roles of what was set or stated and is violated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub relaxed: Vec<Role>,
+    pub relaxed: Vec<Respect>,
     /// The answer in a sentence.
     pub reason: String,
 }
@@ -153,7 +153,7 @@ pub struct RecordAnswers {
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_>) -> Result<RecordAnswers> {
     let weights = &query.weights.records;
-    let known = query.demands.iter().filter(|demand| demand.value != Demanded::Said);
+    let known = query.demands.iter().filter(|demand| demand.value != Demanded::Words);
     let known: Vec<&Demand> = known.take(MOST_DEMANDS).collect();
     let checks: Vec<Check<'_>> =
         known.par_iter().map(|demand| Check::of(index, demand, weights)).collect::<Result<_>>()?;
@@ -255,7 +255,7 @@ impl Ranking<'_> {
     /// among the first, whose value is more than `margin` below theirs, the share may be less.
     fn words(&self, weight: f32, margin: f32) -> Result<Vec<f32>> {
         let weights = &self.query.weights.records;
-        let words = self.said_words()?;
+        let words = self.words_of_turns()?;
         let rarest = (2.0 * (self.index.len() as f32 + 1.0)).ln();
         let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * TERM_LIMIT).sum();
         let texts: Vec<(&str, f32)> = words.iter().map(|(word, weight, _)| (word.as_str(), *weight)).collect();
@@ -279,7 +279,7 @@ impl Ranking<'_> {
     }
 
     /// The words of what was said, with their weights and rarities, without what is refused, what no record says and what many say.
-    fn said_words(&self) -> Result<Vec<(String, f32, f32)>> {
+    fn words_of_turns(&self) -> Result<Vec<(String, f32, f32)>> {
         let RecordQuery { texts, said, earlier, demands, .. } = *self.query;
         let avoided = demands.iter().filter(|demand| demand.avoid);
         let refused: Vec<String> = avoided.flat_map(|demand| lower_words(&demand.said)).collect();
@@ -302,7 +302,7 @@ impl Ranking<'_> {
     /// weighing more; none where it would be zero.
     fn vector(&self) -> Result<Option<RequestVector>> {
         if let Some(encoder) = text_encoder(self.index, self.embedder) {
-            let vector = self.vector_of_said(encoder);
+            let vector = self.vector_of_turns(encoder);
             return Ok(vector.map(|vector| RequestVector { vector, of_texts: true }));
         }
         let mut weighted: Vec<(String, f32)> = Vec::new();
@@ -318,7 +318,7 @@ impl Ranking<'_> {
     }
 
     /// The vector of what was said as a whole and turn by turn, each of the two counting as much as the other; of the texts where nothing was.
-    fn vector_of_said(&self, encoder: &dyn Embedder) -> Option<Vec<f32>> {
+    fn vector_of_turns(&self, encoder: &dyn Embedder) -> Option<Vec<f32>> {
         let joined = |texts: &mut dyn Iterator<Item = &str>| on_one_line(&texts.collect::<Vec<_>>().join(" "));
         let said = self.query.said;
         let whole = match said {
@@ -446,7 +446,7 @@ fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<Rec
     let dataset = index.dataset(ranked.table)?;
     let reported = checks::ReportedRoles::of(&dataset, index.years(ranked.table)?);
     let demands: Vec<DemandCheck> = checks.iter().map(|check| check.outcome(ranked.place, &reported)).collect();
-    let mut relaxed: Vec<Role> = Vec::new();
+    let mut relaxed: Vec<Respect> = Vec::new();
     for check in checks.iter().filter(|check| check.violated(ranked.place)) {
         if !relaxed.contains(&check.demand.role) {
             relaxed.push(check.demand.role.clone());

@@ -131,7 +131,7 @@ fn search_in_words(
         read_best(index, embedder, (text, &label), &mut ranked, &options.weights.search)?;
         Ok((ranked, query))
     };
-    // What was heard of is not computed again in the next round.
+    // What was received from all shards is not computed again in the next round.
     let (mut kept, count) = (None, options.k.saturating_add(MOST_COMPARED));
     let own = || {
         let found = found()?;

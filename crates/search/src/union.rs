@@ -154,7 +154,7 @@ pub fn search(
     query: &QueryTable,
     options: &UnionOptions<'_>,
 ) -> Result<Vec<UnionAnswer>> {
-    // What was heard of is not computed again in the next round.
+    // What was received from all shards is not computed again in the next round.
     let best = match index.exchange() {
         None => None,
         Some(_) => {
@@ -213,7 +213,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
         for &table in tables {
             let segment = index.segment(table.segment)?;
-            let columns = segment.catalog.columns(table.table)?;
+            let columns = segment.tables.columns(table.table)?;
             if !segment.is_live(table.table) || columns.is_empty() {
                 continue;
             }
@@ -342,7 +342,7 @@ fn answer(
 /// tables, and their files need not be read.
 fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_>) -> Result<bool> {
     let segment = index.segment(candidate.table.segment)?;
-    let first = segment.catalog.columns(candidate.table.table)?.start;
+    let first = segment.tables.columns(candidate.table.table)?.start;
     for (own, other, fit) in &candidate.pairs {
         let record = segment.columns.record(first.saturating_add(*other as u32))?;
         let sketch = &query.columns[*own].sketch;

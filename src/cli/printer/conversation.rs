@@ -1,7 +1,7 @@
 //! Output of conversations: explanations of an answer, sessions.
 
 use super::{list, narrate, out, right_align};
-use crate::messages::{self, count, demand_line, fill, said, say, understood};
+use crate::messages::{self, count, demand_line, fill, in_language, say, understood};
 use lakeward::documents::ModelCost;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::transcript::input_name;
@@ -117,7 +117,7 @@ fn demands(session: &Session) {
 
 fn choices(what: &str, choices: &[Choice]) {
     for choice in choices {
-        out(&said(&format!("{what}: {}  (turn {})", shown(&choice.table, 200), choice.turn)));
+        out(&in_language(&format!("{what}: {}  (turn {})", shown(&choice.table, 200), choice.turn)));
     }
 }
 
@@ -130,7 +130,7 @@ pub fn step_line(step: &Step) -> String {
 }
 
 fn name(input: &Input) -> String {
-    shown(&said(&input_name(input)), 200)
+    shown(&in_language(&input_name(input)), 200)
 }
 
 /// `2026-11-22T05:46:38.123Z` as `2026-11-22 05:46`.

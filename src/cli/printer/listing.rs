@@ -1,7 +1,7 @@
 //! Lists of answers, with the columns that their type declares, or each answer's name with its evidence below.
 
 use super::{list, out, right_align};
-use crate::messages::{name, said, say};
+use crate::messages::{in_language, name, say};
 use lakeward_core::listing::{ListCell, ListColumn, Listed};
 use lakeward_core::text::shown;
 
@@ -60,7 +60,7 @@ pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], numbered: bool) {
 /// A cell; reasons are sentences of an answer, and what a table is for is a message.
 fn text_of<A>(column: &ListColumn<A>, answer: &A) -> String {
     match column.cell {
-        ListCell::Text(most, text) if column.head == "why" => shown(&said(&text(answer)), most),
+        ListCell::Text(most, text) if column.head == "why" => shown(&in_language(&text(answer)), most),
         ListCell::Text(_, text) if column.head == "for" => name(&text(answer)),
         _ => column.cell.text(answer),
     }

@@ -2,8 +2,10 @@
 
 use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
-use crate::messages::{self, count, demand_line, fill, narrowing_line, respect, said, say, understood};
-use lakeward_agent::recommend::{About, Match, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence};
+use crate::messages::{self, count, demand_line, fill, in_language, narrowing_line, respect, say, understood};
+use lakeward_agent::recommend::{
+    About, Match, Note, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence,
+};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::shown;
@@ -19,7 +21,7 @@ pub fn screen(answer: &Recommendation) {
         out("");
         // What is said below anyway is not said twice.
         let news = |sentence: &&Sentence| sentence.by_model || sentence.about != About::Next && !answer.nothing_found;
-        answer.summary.iter().filter(news).for_each(|sentence| out(&shown(&said(&sentence.cited()), REASON)));
+        answer.summary.iter().filter(news).for_each(|sentence| out(&shown(&in_language(&sentence.cited()), REASON)));
         if answer.nothing_found {
             nothing_found();
         }
@@ -60,8 +62,8 @@ pub fn screen(answer: &Recommendation) {
     }
     question(answer);
     let tabled = comparison(&answer.facts);
-    for note in answer.notes.iter().filter(|note| !tabled || answer.facts.iter().all(|fact| fact.line() != **note)) {
-        out(&shown(&messages::note(answer, note), REASON));
+    for note in answer.typed_notes().filter(|note| !(tabled && matches!(note, Note::Fact(_)))) {
+        out(&shown(&messages::note(note), REASON));
     }
 }
 
@@ -77,7 +79,7 @@ fn comparison(facts: &[RecordFact]) -> bool {
     let head = (1..=records.len()).map(|number| number.to_string());
     table.set_header(std::iter::once(String::new()).chain(head));
     for (about, values) in respects {
-        let cells = values.iter().map(|value| shown(&said(value), 240));
+        let cells = values.iter().map(|value| shown(&in_language(value), 240));
         table.add_row(std::iter::once(respect(&about)).chain(cells));
     }
     table.to_string().lines().for_each(|line| out(line.trim_end()));
@@ -111,8 +113,8 @@ fn changes_rows_at_hand(answer: &Recommendation) -> bool {
 
 fn operation_line(number: usize, operation: &RankedOperation) -> String {
     let unmet = operation.preconditions.iter().find(|precondition| !precondition.met);
-    let but = unmet.map(|unmet| fill("; but {}", &[&said(&unmet.what)])).unwrap_or_default();
-    let what = format!("{}{but}", said(&operation.reason));
+    let but = unmet.map(|unmet| fill("; but {}", &[&in_language(&unmet.what)])).unwrap_or_default();
+    let what = format!("{}{but}", in_language(&operation.reason));
     format!("{number} {} ({:.0} %): {}", say(operation.kind.name()), 100.0 * operation.score, shown(&what, REASON))
 }
 
@@ -121,13 +123,13 @@ fn question(answer: &Recommendation) {
     let Some(first) = answer.operations.first().filter(|first| first.kind == OperationKind::Clarify) else { return };
     let Some(question) = &first.question else { return };
     out("");
-    out(&shown(&said(&question.text), REASON));
+    out(&shown(&in_language(&question.text), REASON));
     for (place, choice) in question.choices.iter().enumerate() {
         let tables = match choice.tables.len() {
             0 => String::new(),
             tables => format!("  ({})", count(tables as u64, "table")),
         };
-        out(&format!("  {} {}{tables}", place + 1, shown(&said(&choice.label), 100)));
+        out(&format!("  {} {}{tables}", place + 1, shown(&in_language(&choice.label), 100)));
     }
 }
 

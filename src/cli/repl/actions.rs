@@ -7,7 +7,7 @@ use super::{Repl, Status};
 use crate::cli::args::CiteFormat;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::{cite, profile, replay, search, sessions};
-use crate::messages::{self, fill, said};
+use crate::messages::{self, fill, in_language};
 use lakeward::documents::{CiteDocument, Document, JoinDocument, ModelCost, TableList};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{Question, Recommendation};
@@ -204,7 +204,7 @@ impl Repl<'_> {
 
     pub(super) fn print_working(&self) -> Result<Status> {
         let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
-        printer::safe_line(&fill("working table: {}", &[&said(&working)]));
+        printer::safe_line(&fill("working table: {}", &[&in_language(&working)]));
         Ok(Status::Done)
     }
 

@@ -4,7 +4,7 @@ use super::command::Remember;
 use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect as Role;
 
 impl Repl<'_> {
     pub(super) fn remember(&mut self, what: Remember) -> Result<Status> {

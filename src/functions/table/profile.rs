@@ -88,7 +88,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
             let segment = lakeward.index().segment(table.segment)?;
             let columns = &segment.columns;
             let mut samples = Vec::with_capacity(entry.profile.columns.len());
-            for column in segment.catalog.columns(table.table)? {
+            for column in segment.tables.columns(table.table)? {
                 let record = columns.record(column)?;
                 // No signature of a sample, which would be taken for that of all rows.
                 let whole = !record.is_sampled();

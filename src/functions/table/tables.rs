@@ -61,7 +61,7 @@ pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
         let index = lakeward.index();
         let tables: Vec<TableRef> = index.tables().collect();
         // Bypasses the index's cache of entries, which a full scan would evict.
-        let dataset = |table: &TableRef| index.segment(table.segment)?.catalog.dataset(table.table).map(row);
+        let dataset = |table: &TableRef| index.segment(table.segment)?.tables.dataset(table.table).map(row);
         let mut rows: Vec<Row> = tables.par_iter().map(dataset).collect::<Result<_>>()?;
         rows.sort_by(|a, b| a.id.cmp(&b.id));
         COLUMNS.batch(&rows)

@@ -30,7 +30,7 @@ use lakeward_index::{AllFigures, OwnFigures};
 
 /// The path that a shard answers at.
 const PATH: &str = "/api/v1/shard";
-/// Bytes of what a shard hears or says in a round.
+/// Bytes of what a shard receives or sends in a round.
 const MOST_BYTES: usize = 64 << 20;
 /// Rounds of a question at most: a text in another language takes some twenty.
 const MOST_ROUNDS: usize = 64;
@@ -45,7 +45,7 @@ const LEFT_OUT: Duration = Duration::from_secs(2);
 /// One round of a question.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Asked<Q, H> {
+struct ShardQuestion<Q, H> {
     question: Q,
     of_all: H,
     /// The number of the first of the shards that are asked.
@@ -54,7 +54,7 @@ struct Asked<Q, H> {
 
 /// What a shard says to it.
 #[derive(Deserialize, Serialize)]
-struct Said {
+struct ShardAnswer {
     state: ShardState,
     round: std::result::Result<ShardRound, Refused>,
 }
@@ -73,7 +73,7 @@ pub fn of_shard() -> Router<Arc<App>> {
     router.layer(DefaultBodyLimit::disable()).layer(RequestBodyLimitLayer::new(MOST_BYTES))
 }
 
-async fn say(caller: Caller, Body(asked): Body<Asked<SharedQuestion, AllFigures>>) -> Answer<Said> {
+async fn say(caller: Caller, Body(asked): Body<ShardQuestion<SharedQuestion, AllFigures>>) -> Answer<ShardAnswer> {
     let said = caller.work(READ, move |lake, _| {
         let state = lake.shard_state().clone();
         let is_first = state.shard.is_some_and(|(number, _)| number == asked.first);
@@ -88,7 +88,7 @@ async fn say(caller: Caller, Body(asked): Body<Asked<SharedQuestion, AllFigures>
         let ErrorDocument { error, hint, .. } = document.error;
         Refused { status: status.as_u16(), error, hint }
     };
-    Ok(Json(Said { state, round: round.map_err(refused) }))
+    Ok(Json(ShardAnswer { state, round: round.map_err(refused) }))
 }
 
 type Answer<T> = std::result::Result<Json<T>, Refusal>;
@@ -256,8 +256,11 @@ impl Shards {
         of_all: &AllFigures,
     ) -> std::result::Result<Vec<(usize, ShardRound)>, Unanswered> {
         let mut requests = JoinSet::new();
-        let body =
-            serde_json::to_vec(&Asked { question, of_all, first: asked.first().map_or(0, |first| *first as u32) });
+        let body = serde_json::to_vec(&ShardQuestion {
+            question,
+            of_all,
+            first: asked.first().map_or(0, |first| *first as u32),
+        });
         let body = Bytes::from(body.unwrap_or_default());
         for &shard in asked {
             let request = self.client.post(self.addresses[shard].clone()).header("content-type", "application/json");
@@ -274,15 +277,15 @@ impl Shards {
             let of = (shard as u32, self.addresses.len() as u32);
             let reason = match said {
                 Err(reason) => reason,
-                Ok(Said { state, .. }) if state.shard != Some(of) => {
+                Ok(ShardAnswer { state, .. }) if state.shard != Some(of) => {
                     let is = state.shard.map_or("no shard".into(), |(number, of)| format!("shard {number}/{of}"));
                     format!("it is {is}, not {}/{}", of.0, of.1)
                 }
-                Ok(Said { state, .. }) if known.difference(&state).is_some() => {
+                Ok(ShardAnswer { state, .. }) if known.difference(&state).is_some() => {
                     format!("it has {}", known.difference(&state).unwrap_or_default())
                 }
-                Ok(Said { round: Err(refused), .. }) => return Err(Unanswered::Refused(refused)),
-                Ok(Said { round: Ok(round), .. }) => {
+                Ok(ShardAnswer { round: Err(refused), .. }) => return Err(Unanswered::Refused(refused)),
+                Ok(ShardAnswer { round: Ok(round), .. }) => {
                     rounds.insert(shard, round);
                     continue;
                 }
@@ -318,7 +321,9 @@ fn alike<T, K: PartialEq + Clone, O>(
 }
 
 /// What a shard says, or why it says nothing.
-async fn said(sent: impl Future<Output = reqwest::Result<reqwest::Response>>) -> std::result::Result<Said, String> {
+async fn said(
+    sent: impl Future<Output = reqwest::Result<reqwest::Response>>,
+) -> std::result::Result<ShardAnswer, String> {
     let failed = |error: reqwest::Error| match () {
         () if error.is_timeout() => format!("it does not answer within {} s", ROUND.as_secs()),
         () if error.is_connect() => "it cannot be reached".to_string(),

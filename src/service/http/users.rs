@@ -11,6 +11,7 @@ use blake3::Hash;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::service::random_id::random_id;
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result};
 
@@ -104,7 +105,7 @@ impl Users {
     /// # Errors
     /// [`Error::Internal`] if the system gives no random numbers.
     pub fn local() -> Result<(Self, LocalSecrets)> {
-        let secrets = LocalSecrets { code: secret()?, token: secret()? };
+        let secrets = LocalSecrets { code: random_id::<32>()?, token: random_id::<32>()? };
         let user = User { name: None, rights: Rights::Write, per_minute: None, tokens_per_day: None };
         let mut users = Self::new(vec![(sha256(&secrets.token), user)])?;
         users.code = Mutex::new(Some(sha256(&secrets.code)));
@@ -179,7 +180,7 @@ impl Users {
     /// # Errors
     /// [`Error::Internal`] if the system gives no random numbers.
     pub fn new_cookie(&self, user: User) -> Result<String> {
-        let cookie = secret()?;
+        let cookie = random_id::<32>()?;
         let mut cookies = lock(&self.cookies);
         cookies.retain(|_, kept| kept.ends > Instant::now());
         while cookies.len() >= MOST_COOKIES {
@@ -249,13 +250,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn sha256(text: &str) -> Hash {
     Hash::from_bytes(Sha256::digest(text.as_bytes()).into())
-}
-
-/// 256 random bits in hexadecimal digits.
-fn secret() -> Result<String> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

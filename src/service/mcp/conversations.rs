@@ -9,6 +9,7 @@ use super::answer::{Answer, Listing, Page, Paging, json_bytes, lake_text};
 use super::cards::{OperationCard, QuestionCard, TableCard};
 use super::names;
 use super::searches::generation;
+use crate::service::random_id::random_id;
 use lakeward::{Lakeward, Request, Session};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
@@ -84,7 +85,7 @@ impl Conversations {
         };
         let id = match asked.session.clone() {
             Some(id) => id,
-            None => new_id()?,
+            None => random_id::<16>()?,
         };
         let table = asked.table.as_deref().map(|name| names::table_id(lake, name)).transpose()?;
         let request = Request { text: asked.request.clone(), table, column: None, k: TABLES };
@@ -146,11 +147,4 @@ impl Conversations {
 fn forgotten(id: &str) -> Error {
     let id = lake_text(id, 40);
     Error::Usage(format!("there is no conversation `{id}` any more; call `ask` without `session` to begin one"))
-}
-
-/// An id that cannot be guessed.
-fn new_id() -> Result<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use super::{indexed, say, write_forms};
 use lakeward::Lakeward;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 fn line(id: &str, issued: &str, temporal: &str, place: &str, team: &str, levels: &str) -> String {
     format!(
@@ -56,12 +56,12 @@ fn published_is_not_covered() {
     }
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "air quality data published since 2021");
-    let year = session.demands.iter().find(|demand| demand.role == Role::Published).expect("a demand");
+    let year = session.demands.iter().find(|demand| demand.role == Respect::Published).expect("a demand");
     assert_eq!(year.value, Demanded::Period(RequestedYears::StartsIn(2021)));
     // A period said later is one more demand, another publication date takes the place of the first.
     say(&lakeward, &mut session, "make it published since 2022");
     let years: Vec<String> =
-        session.demands.iter().filter(|demand| demand.role == Role::Published).map(ToString::to_string).collect();
+        session.demands.iter().filter(|demand| demand.role == Respect::Published).map(ToString::to_string).collect();
     assert_eq!(years, ["2022 onward"]);
 }
 
@@ -119,13 +119,14 @@ const MISSED: usize = 385;
 fn written(demand: &Demand) -> Vec<String> {
     let not = if demand.avoid { "!" } else { "" };
     let values = match &demand.value {
-        Demanded::Said => Vec::new(),
+        Demanded::Words => Vec::new(),
         Demanded::Period(years) => {
             let year = |year: Option<i32>| year.map_or("?".to_string(), |year| year.to_string());
             let (from, to) = years.bounds();
             vec![format!("{}-{}", year(from), year(to))]
         }
-        Demanded::Values(things) => things
+        values => values
+            .things()
             .iter()
             .map(|thing| {
                 let mut values = thing.clone();

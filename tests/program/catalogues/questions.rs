@@ -4,7 +4,7 @@ use super::{indexed, say, write_forms};
 use lakeward_agent::recommend::RecordFact;
 use lakeward_agent::session::Session;
 use lakeward_core::request::OperationKind;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// A question, the respect in which it is answered, the field that says it, and a part of the value.
 const ASKED: [(&str, &str, &str, &str); 22] = [
@@ -246,7 +246,7 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     let answer = say(&lakeward, &mut session, "soil moisture in Quebec");
     assert!(!answer.narrowings.is_empty() && answer.narrowings.is_sorted_by(|a, b| a.information >= b.information));
     let first = &answer.narrowings[0];
-    assert!(first.values.len() > 1 && first.line().contains(&first.values[0].value), "{first:?}");
+    assert!(first.values.len() > 1 && first.values_line().contains(&first.values[0].value), "{first:?}");
     let asked = answer.operations.iter().find_map(|operation| operation.question.as_ref()).expect("a question");
     assert_eq!(asked.text, format!("Which {} should it be?", first.role));
     // What all of them have divides nothing.
@@ -305,8 +305,9 @@ fn access_comparisons_and_fields_with_their_values_are_understood() {
     let mut session = lakeward.new_session();
     let answer = say(&lakeward, &mut session, "licence: CC BY 4.0");
     assert_eq!(answer.tables[0].table, "10.1234/s.1");
-    let demands: Vec<(Role, String)> = session.demands.iter().map(|one| (one.role.clone(), one.to_string())).collect();
-    assert_eq!(demands, [(Role::Licence, "CC BY 4.0".to_string())]);
+    let demands: Vec<(Respect, String)> =
+        session.demands.iter().map(|one| (one.role.clone(), one.to_string())).collect();
+    assert_eq!(demands, [(Respect::Licence, "CC BY 4.0".to_string())]);
     let answer = say(&lakeward, &mut session, "licence: MIT");
     assert!(answer.notes.iter().any(|note| note.starts_with("no record has `MIT` as licence")), "{:?}", answer.notes);
 }
@@ -326,8 +327,9 @@ fn values_that_mean_the_same_are_one_to_narrow_by() {
     let (lakeward, _) = indexed(folder.path());
     let mut session = lakeward.new_session();
     let answer = say(&lakeward, &mut session, "kelp canopy");
-    let lines: Vec<String> = answer.narrowings.iter().map(|narrowing| narrowing.line()).collect();
-    assert_eq!(lines, ["place: Quebec (12), Hokkaido (6), Tasmania (6)"]);
+    let lines: Vec<String> = answer.narrowings.iter().map(|narrowing| narrowing.values_line()).collect();
+    assert_eq!(answer.narrowings[0].role.to_string(), "place");
+    assert_eq!(lines, ["Quebec (12), Hokkaido (6), Tasmania (6)"]);
     // What was merged is told, and undone by what is remembered.
     let merged = say(&lakeward, &mut session, "in Quebec");
     let note = merged.notes.iter().find(|note| note.contains("`Quebec` is taken for the same as `Québec`"));
@@ -338,7 +340,7 @@ fn values_that_mean_the_same_are_one_to_narrow_by() {
     assert_eq!(session.retrievals.last().map(|found| found.met), Some(6), "{:?}", only.notes);
     assert!(only.notes.iter().any(|note| note == "place is `Québec` alone from now on"), "{:?}", only.notes);
     say(&lakeward, &mut session, "published since 1990");
-    let places = session.demands.iter().filter(|demand| demand.role == Role::Place).map(ToString::to_string);
+    let places = session.demands.iter().filter(|demand| demand.role == Respect::Place).map(ToString::to_string);
     assert_eq!(places.collect::<Vec<_>>(), ["Québec"]);
     say(&lakeward, &mut session, "undo that");
     say(&lakeward, &mut session, "no, in Quebec");

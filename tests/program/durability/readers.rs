@@ -88,7 +88,7 @@ fn check_snapshot(index: &LakeIndex, outside: &Path) -> Result<u64, Error> {
         let table = index.find(&format!("together_{member}"))?;
         let entry = index.table(table)?;
         let segment = index.segment(table.segment)?;
-        let column = segment.catalog.columns(table.table)?.start;
+        let column = segment.tables.columns(table.table)?.start;
         let record = segment.columns.record(column)?;
         assert_eq!(record.rows, entry.profile.rows, "torn table");
         assert_eq!(segment.columns.hashes(record)?.len() as u64, record.distinct, "torn column");

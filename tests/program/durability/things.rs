@@ -37,7 +37,7 @@ pub struct Thing {
 pub const THINGS: [Thing; 16] = [
     Thing { name: "index", place: "", version: Some(10), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(8), read: question_index },
-    Thing { name: "session", place: "sessions/s.json", version: Some(4), read: sessions },
+    Thing { name: "session", place: "sessions/s.json", version: Some(5), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
     Thing { name: "model_checks", place: "model_checks.jsonl", version: Some(1), read: model_checks },
     Thing { name: "usage", place: "usage.jsonl", version: Some(1), read: usage },

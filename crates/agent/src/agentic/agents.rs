@@ -1,4 +1,5 @@
-//! The four agents as interfaces. Each hands over its artifact as JSON and is believed only after the boundary has read it.
+//! The four agents as traits. Each returns its artifact as JSON, which is used only after the boundary
+//! ([`super::artifact`]) has read and checked it.
 
 use super::candidate_set::CandidateSet;
 use super::channel::Channel;

@@ -1,4 +1,5 @@
-//! Artifacts of earlier runs on the disk, by a hash of all that they depend on: a changed index has other keys.
+//! Artifacts of earlier runs on the disk, by a hash of all that they depend on; so an artifact of another index is
+//! never found.
 
 use std::path::Path;
 

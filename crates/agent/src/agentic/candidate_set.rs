@@ -1,4 +1,4 @@
-//! What the searches found.
+//! The artifact of the retriever: the tables found so far, and the lists that they come from.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What can be searched: one list of tables for one text.
+//! A channel is one way to search: it gives a ranked list of tables for a text.
 
 use lakeward_core::error::Result;
 use lakeward_index::{LakeIndex, TableRef};

@@ -1,4 +1,5 @@
-//! The one thing that a run asks about time, so that it can be recorded and asked again.
+//! Whether the time of a run is over: the only thing that a run asks about time, so that it can be recorded and
+//! replayed.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,4 +1,4 @@
-//! Where two runs part: the first step in which they differ.
+//! The first step in which two runs differ.
 
 use super::candidate_set::ChannelList;
 use super::trace::{IterationTrace, RunTrace};

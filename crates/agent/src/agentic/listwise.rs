@@ -15,7 +15,7 @@ const EARLIER: usize = 300;
 
 /// What candidates are ordered for.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct OrderRequest<'a> {
     /// The request in words.
     pub request: &'a str,
     /// What was said before it, oldest first.
@@ -34,7 +34,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// As [`Listed::order`].
-pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Result<Order, Unanswered> {
+pub fn order(model: &LanguageModel<'_>, asked: &OrderRequest<'_>, cards: &[Card]) -> Result<Order, Unanswered> {
     let earlier: Vec<String> = asked.earlier.iter().map(|text| clean(text, EARLIER)).collect();
     let values = [
         ("earlier", json!(earlier)),

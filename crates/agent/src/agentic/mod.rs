@@ -1,12 +1,13 @@
 //! Plan, retrieve, evaluate: a request is taken apart, searched in several ways, judged, and searched anew until what was found is
 //! enough or a limit is reached (after "agentic hybrid retrieval", Terrenzi et al. 2026).
 //!
-//! [`pursue()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
-//! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
-//! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place, each role
-//! with a question of its own or all of them in one ([`Style`]).
-//! What one agent hands another crosses a boundary as JSON and is read strictly ([`artifact`]): a malformed artifact or a failing
-//! agent costs its own step, which the rules then do, and is told in [`SearchRun::degraded`].
+//! [`search_for()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search
+//! ([`QueryPlan`]), a retriever decides *how* and searches ([`CandidateSet`]), an evaluator says whether that is
+//! enough ([`EvaluationReport`]), a reranker gives the final order ([`FinalRanking`]). Each has rules of its own and
+//! needs no model; a model can plan, evaluate and rerank in their place, each role with a question of its own or all
+//! of them in one ([`Style`]). What one agent hands another crosses a boundary as JSON and is read strictly
+//! ([`artifact`]): a malformed artifact or a failing agent costs its own step, which the rules then do, and is told in
+//! [`SearchRun::degraded`].
 //!
 //! The same request, index, settings and answers of a model give the same [`RunTrace`], but for its timings; only one question is
 //! asked of the time, and its answer is recorded ([`clock`]). Nothing here knows operations, sessions or SQL.
@@ -54,7 +55,7 @@ pub use report::{EvaluationReport, Signals};
 pub use reranker::{ModelReranker, RuleReranker};
 pub use retriever::RuleRetriever;
 pub use search_goal::{Retrieval, SearchGoal, Settings, Style};
-pub use search_loop::{pursue, run_with};
+pub use search_loop::{run_with, search_for};
 pub use search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 pub use trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings};
 

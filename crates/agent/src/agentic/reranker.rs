@@ -7,7 +7,7 @@ use super::agents::{Fault, Reranker};
 use super::artifact::Artifact;
 use super::candidate_set::CandidateSet;
 use super::card::{Card, Found};
-use super::listwise::{self, Asked};
+use super::listwise::{self, OrderRequest};
 use super::ranking::{FinalRanking, RankedId};
 use super::report::REASON_CHARS;
 use super::search_goal::SearchGoal;
@@ -142,7 +142,7 @@ impl Reranker for ModelReranker<'_> {
             return Ok(in_order(ranked.iter()).to_json());
         }
         let cards: Vec<Card> = first.iter().map(|ranked| self.rules.card(ranked, self.share)).collect::<Result<_>>()?;
-        let asked = Asked {
+        let asked = OrderRequest {
             request: &goal.request,
             earlier: &[],
             operation: OperationKind::Filter.name(),

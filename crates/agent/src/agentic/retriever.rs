@@ -48,7 +48,8 @@ impl<'a> RuleRetriever<'a> {
         Ok((by_words + codes, meaning + unknown))
     }
 
-    /// The first `depth` of `hits`, if all of them are tables of the lake with a score, each once: a channel may be of another hand.
+    /// The first `depth` of `hits`, if all of them are tables of the lake with a score, each once: a channel may be
+    /// written by others.
     fn believed(&self, mut hits: Vec<(String, f64)>, depth: usize) -> Result<Vec<(String, f64)>> {
         hits.truncate(depth);
         let mut seen = BTreeSet::new();

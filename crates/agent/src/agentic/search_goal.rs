@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::candidate_set::MOST_HITS;
 use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, QUERY_CHARS};
 
-/// What is sought.
+/// What a run searches for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchGoal {
     /// The request in the analyst's words: what a model reads.

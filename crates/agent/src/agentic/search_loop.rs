@@ -19,11 +19,11 @@ use lakeward_core::error::Result;
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
 
-/// Pursues `goal` with the agents of `settings`, by rules where there is no `model`.
+/// Searches for `goal` with the agents of `settings`, by rules where there is no `model`.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where no channel can be searched at all. Everything else degrades a step and is told in the answer.
-pub fn pursue(
+pub fn search_for(
     tools: &Tools<'_>,
     goal: &SearchGoal,
     settings: &Settings,
@@ -36,11 +36,11 @@ pub fn pursue(
     run_with(tools, goal, settings, (&agents, None))
 }
 
-/// Pursues `goal` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is given: if it is enough,
-/// nobody plans.
+/// Searches for `goal` with these agents. What a plain search found ([`super::plain_search`]) comes first, where it is
+/// given: if it is enough, nobody plans.
 ///
 /// # Errors
-/// As [`pursue`].
+/// As [`search_for`].
 pub fn run_with(
     tools: &Tools<'_>,
     goal: &SearchGoal,
@@ -176,12 +176,12 @@ impl<'a, 'b> Run<'a, 'b> {
 
     /// The next plan, of queries that were not searched yet; none where nobody knows one.
     fn plan(&mut self) -> Option<QueryPlan> {
-        let asked = self.asked_to_plan(&*self.acting().planner);
+        let asked = self.next_plan(&*self.acting().planner);
         let plan = match asked {
             Ok(plan) => plan,
             Err(problem) => {
                 self.fail("planner", problem);
-                self.asked_to_plan(&*self.rules.planner).unwrap_or_else(|problem| {
+                self.next_plan(&*self.rules.planner).unwrap_or_else(|problem| {
                     self.fail("planner", problem);
                     None
                 })
@@ -209,7 +209,7 @@ impl<'a, 'b> Run<'a, 'b> {
         (!plan.queries.is_empty()).then_some(plan)
     }
 
-    fn asked_to_plan(&self, planner: &dyn Planner) -> Result<Option<QueryPlan>, Problem> {
+    fn next_plan(&self, planner: &dyn Planner) -> Result<Option<QueryPlan>, Problem> {
         let plans: Vec<QueryPlan> = self.iterations.iter().map(|iteration| iteration.plan.clone()).collect();
         let earlier = self.iterations.last().map(|last| Earlier {
             plans: &plans,

@@ -102,7 +102,7 @@ pub struct Timings {
 pub struct RunTrace {
     /// [`VERSION`].
     pub version: u32,
-    /// What was sought, cut to its bounds.
+    /// What was searched for, cut to its bounds.
     pub sought: SearchGoal,
     /// What it might cost.
     pub settings: Settings,

@@ -105,10 +105,16 @@ pub(super) fn fitting(column: &QueryColumn, table: &SmallTable, entry: &TableEnt
         let (columns, meanings) = meanings_of(column, table, profiles, &rows, (code, part.as_ref()));
         if !columns.is_empty() {
             let list = CodeList { table: table.id.clone(), part, code: code_profile.name.clone(), columns, meanings };
-            found.push(Fitting { list, score: called + share + 0.5 * used });
+            found.push(Fitting { list, score: fitting_score(called, share, used) });
         }
     }
     found
+}
+
+/// How well a list fits a column: how much it is `called` alike, plus the `share` of the column's codes that it has, plus half of the share of its
+/// own codes that are `used`.
+pub(super) fn fitting_score(called: f64, share: f64, used: f64) -> f64 {
+    called + share + 0.5 * used
 }
 
 /// How alike a name and the words of another are that are a word of it: `stat` and `SHIPSTAT`.

@@ -1,6 +1,6 @@
-//! A table of features for a model, built step by step: from a table with a target to a plan of left joins, each with one column that
-//! goes with the target, at one row a key. No join can repeat a row or touch the target and the keys; columns that know the target are
-//! left out; and each column says what it adds to a model.
+//! A table of features for a model, built step by step: from a table with a target to a plan of left joins, each with
+//! one column that goes with the target, at one row a key. No join can repeat a row or touch the target and the keys;
+//! columns that give the target away are left out; and each column says what it adds to a model.
 
 mod dictionary;
 mod proposal;
@@ -26,7 +26,7 @@ use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_operate::{
     Gain, GainOptions, LakeContext, PreviewLimits, Split, feature_gain, plan_preview, plan_sql, relation_columns,
 };
-use lakeward_search::correlate::{self, CorrelationAnswer};
+use lakeward_search::correlate::{self, CorrelationAnswer, FOLLOWS};
 use lakeward_search::{CorrelateOptions, QueryTable};
 
 /// Proposals looked at for each feature that is wanted.
@@ -87,7 +87,7 @@ impl Aggregate {
 
     /// What words say that several values of a column become: the first of these terms in them. A number of things is a count of their names,
     /// but a column of numbers holds it.
-    pub(crate) fn said(words: &str, column: LogicalType) -> Option<Self> {
+    pub(crate) fn named_in(words: &str, column: LogicalType) -> Option<Self> {
         const TERMS: [(&str, Aggregate); 12] = [
             ("number of", Aggregate::Count),
             ("how many", Aggregate::Count),
@@ -311,7 +311,6 @@ fn same_as_target(
     target: &ColumnProfile,
     columns: &[ColumnProfile],
 ) -> Result<Vec<String>> {
-    const FOLLOWS: f64 = 0.9995;
     let others: Vec<&ColumnProfile> =
         columns.iter().filter(|column| column.logical.is_numeric() && column.name != target.name).collect();
     if !target.logical.is_numeric() || others.is_empty() {

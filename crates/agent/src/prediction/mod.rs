@@ -1,8 +1,9 @@
-//! "I want to predict X": the joins that add what goes with X, or what the words name, to the table at hand, at one row a key, with what
-//! each adds to a model.
+//! "I want to predict X": joins that add columns of other tables to the table at hand, one row a key, each with what
+//! it adds to a model of X.
 //!
-//! Columns that the words name are those that a search finds best for them among the tables that share keys with the one at hand; they are asked for,
-//! so they are added whatever they add to a model, unless they know what is to be predicted. Words that name none ask for whatever helps.
+//! If the request names columns, they are those that a search for columns finds best among the tables that share keys
+//! with the one at hand. They are added whatever they add to a model, unless they give X away. If it names none, the
+//! columns that help most are added.
 
 mod named;
 mod one_row;
@@ -42,7 +43,7 @@ const SURE: f64 = 0.6;
 /// From this probability words that the table at hand does not explain may name features.
 const SUSPECTED: f64 = 0.2;
 /// An operation of this certainty, if it is no join, is no request for columns of other tables.
-const SURELY_OTHER: f64 = 0.9;
+const SURE_OF_OTHER_KIND: f64 = 0.9;
 /// What a turn for a prediction is answered with.
 struct Predicted {
     /// The operation to go first.
@@ -69,8 +70,10 @@ pub(super) struct Joining<'a> {
 }
 
 impl Agent<'_> {
-    /// Puts first what adds columns of other tables that the request wants, to predict something or beside the rows, at one row a key; returns what is
-    /// to be said of it, and whether something that the words do not say was put first. `read` is how the request is read without a table.
+    /// Puts an operation first that adds columns of other tables, with one row for each key, where the request wants
+    /// such columns: to predict something, or beside the rows at hand. Returns what to say of it, and whether the
+    /// operation was found by a search, as the words do not give its columns. `read` is the request as it is read
+    /// without a table.
     ///
     /// # Errors
     /// Those of [`feature_table`] and of previewing plans.
@@ -137,7 +140,7 @@ impl Agent<'_> {
             && session.remembered().iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || continues;
         let columns = &query.entry.profile.columns;
-        let mut said = target_said(turn, text, columns);
+        let mut said = target_of_turn(turn, text, columns);
         // A column at hand that was taken for one wanted of other tables is what is to be predicted, where nothing else is named.
         if said.is_none() && is_first {
             let own = added.iter().position(|words| target_named(words, columns).is_some());
@@ -171,7 +174,7 @@ impl Agent<'_> {
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
         // What is read over the rows at hand and in doubt may be a request for other tables, unless it surely is none.
-        let other_kind = !is_join && signals.operation.confidence >= SURELY_OTHER;
+        let other_kind = !is_join && signals.operation.confidence >= SURE_OF_OTHER_KIND;
         let suspected = doubtful && probability >= SUSPECTED && !other_kind;
         if wants_rows
             || !(is_first || asks || is_idle || suspected)
@@ -307,7 +310,7 @@ impl Agent<'_> {
 
 /// The column that a turn speaks of as what is to be predicted: as it is read, else as its words name it outside of what is wanted of other
 /// tables.
-fn target_said(turn: &TurnReading, text: &str, columns: &[ColumnProfile]) -> Option<usize> {
+fn target_of_turn(turn: &TurnReading, text: &str, columns: &[ColumnProfile]) -> Option<usize> {
     let can_be = |place: &usize| *place < columns.len() && correlate::target_column(columns, *place).is_ok();
     let read = turn.of(Role::Column).filter_map(|span| span.columns.first().copied()).find(can_be);
     read.or_else(|| {

@@ -196,7 +196,7 @@ impl Agent<'_> {
                     continue;
                 }
                 let Some(place) = self.place_of(&answer)? else { continue };
-                let aggregate = Aggregate::said(&phrase, answer.logical).unwrap_or_default();
+                let aggregate = Aggregate::named_in(&phrase, answer.logical).unwrap_or_default();
                 let is_called = answer.matches.contains(&ColumnMatch::Name);
                 let (table, column, score) = (answer.table, answer.column, answer.score);
                 let named = Named { table, column, place, score, is_called, phrase: number, aggregate, on: None };
@@ -219,7 +219,7 @@ impl Agent<'_> {
         answers: &[ColumnAnswer],
         (own, key_names): (Option<&str>, &[&str]),
     ) -> Result<Option<Named>> {
-        if Aggregate::said(phrase, LogicalType::Text) != Some(Aggregate::Count) {
+        if Aggregate::named_in(phrase, LogicalType::Text) != Some(Aggregate::Count) {
             return Ok(None);
         }
         let others = || answers.iter().filter(|answer| own != Some(answer.table.as_str()));
@@ -263,7 +263,7 @@ impl Agent<'_> {
         let table = self.index.find(&answer.table)?;
         let entry = self.index.table(table)?;
         let place = entry.profile.columns.iter().position(|column| column.name == answer.column);
-        let mut numbers = self.index.segment(table.segment)?.catalog.columns(table.table)?;
+        let mut numbers = self.index.segment(table.segment)?.tables.columns(table.table)?;
         let column = place.and_then(|place| numbers.nth(place));
         Ok(column.map(|column| ColumnRef { segment: table.segment, column }))
     }

@@ -1,6 +1,6 @@
 //! Joins that neither repeat rows nor lose what is to be predicted.
 
-use super::{SURE, SUSPECTED, target_said};
+use super::{SURE, SUSPECTED, target_of_turn};
 use crate::Agent;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::RankedOperation;
@@ -46,7 +46,8 @@ impl Agent<'_> {
         }
         let columns = &query.entry.profile.columns;
         let is_for_it = signals.intention.label == Intention::Prediction;
-        let target = target_said(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
+        let target =
+            target_of_turn(turn, text, columns).filter(|_| is_for_it).map(|place| columns[place].name.as_str());
         let has = |plan: &Plan| target.map_or(Ok(true), |name| self.has_target(session, plan, name));
         let is_total = |step: &Step| matches!(step, Step::Group(grouping) if grouping.keys.is_empty());
         let in_doubt = first.preconditions.iter().any(|part| !part.met);
@@ -65,7 +66,10 @@ impl Agent<'_> {
             let wider = self.changed_plan(session, &base.plan, plan.clone(), first.kind, preconditions)?;
             let RankedOperation { score, asked, requested, .. } = *first;
             *first = RankedOperation { score, asked, requested, table: first.table.take(), ..wider };
-            notes.push("all columns and rows stay beside what is added: that fewer are wanted is in doubt".into());
+            notes.push(
+                "all rows and columns are kept, and new columns are added: it is not certain that fewer are wanted"
+                    .into(),
+            );
         }
         let refused = if probability >= SURE && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
             "one figure of all rows leaves no rows to predict from".to_string()
@@ -153,7 +157,7 @@ impl Agent<'_> {
         let mut is_counted = false;
         for column in &columns {
             let logical = profile.iter().find(|known| known.name == *column).map(|known| known.logical);
-            let said = logical.and_then(|logical| Aggregate::said(words, logical)).unwrap_or_default();
+            let said = logical.and_then(|logical| Aggregate::named_in(words, logical)).unwrap_or_default();
             // The rows of a key are counted once.
             if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
                 continue;

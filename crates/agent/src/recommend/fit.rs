@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
 use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{NameParts, counted, is_function_word, name_words};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
@@ -113,8 +113,8 @@ fn explicit(demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> 
     let mut matches = Vec::new();
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
     let Candidate { dataset, .. } = candidate;
-    let said = |role: &Role| in_role(demands, role).map(str::to_string).collect::<Vec<String>>();
-    let (places, columns) = (said(&Role::Place), said(&Role::Column));
+    let said = |role: &Respect| in_role(demands, role).map(str::to_string).collect::<Vec<String>>();
+    let (places, columns) = (said(&Respect::Place), said(&Respect::Column));
     let years = demands.iter().find_map(|demand| match demand.value {
         Demanded::Period(years) if !demand.avoid => Some(years),
         _ => None,

@@ -1,7 +1,8 @@
-//! How likely an operation that is proposed first is what is wanted.
+//! The probability that the operation that is proposed first is what the analyst wants.
 //!
-//! The classifier of requests tells how likely a *kind* of operation is asked for; that a plan is the one that is meant is another matter, and what
-//! the score of an operation tells. It is fitted on turns and requests of our own that nothing was learned from (eval/turns.md).
+//! The classifier of requests says how likely a *kind* of operation is asked for. How likely one plan of that kind is
+//! the right one is another figure, and that is the score of an operation. It was fitted on turns and requests of our
+//! own that no model was trained on (eval/turns.md).
 
 use super::RankedOperation;
 use lakeward_core::request::OperationKind;
@@ -47,8 +48,10 @@ impl Basis {
     }
 }
 
-/// Makes the scores of operations, which sum to 1, probabilities that they are what is wanted; the first of them rests on `basis`. They keep their order, and
-/// what is left to 1 is that none of them is. Where a table is only opened nothing was read of what is wanted, and the question keeps its place.
+/// Turns the scores of operations, which sum to 1, into probabilities that each of them is what is wanted. The first
+/// gets the one that `basis` gives. Each other one gets its kind's share of the rest, but no more than the first, so
+/// that the order stays. What is missing to 1 is the probability that none of them is wanted. Nothing changes where
+/// the first is a question or only opens a table: then no wish was read.
 pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis) {
     let Some((first, others)) = operations.split_first_mut() else { return };
     let opens = first.runnable.as_ref().is_none_or(|plan| plan.relation.steps.is_empty());

@@ -19,7 +19,7 @@ pub mod utility;
 
 pub use narrowing::{Narrowing, NarrowingValue};
 pub use recommendation::{
-    Choice, Evidence, IntentionFit, Match, Precondition, Question, RankedOperation, RankedTable, Recommendation,
+    Choice, Evidence, IntentionFit, Match, Note, Precondition, Question, RankedOperation, RankedTable, Recommendation,
     TaskEvidence, Utility,
 };
 pub use record_fact::RecordFact;

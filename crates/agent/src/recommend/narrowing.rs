@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::answer::in_order;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::shown;
 use lakeward_index::FacetIndex;
 use lakeward_lake::dataset::Dataset;
@@ -18,16 +18,16 @@ const LOOKED_AT: usize = 30;
 const MOST_FIELDS: usize = 4;
 const MOST_VALUES: usize = 4;
 /// Fields that are asked about; the names of others may mean anything.
-const ROLES: [Role; 9] = [
-    Role::Place,
-    Role::Subject,
-    Role::Source,
-    Role::Institution,
-    Role::Licence,
-    Role::Format,
-    Role::Frequency,
-    Role::Status,
-    Role::Published,
+const ROLES: [Respect; 9] = [
+    Respect::Place,
+    Respect::Subject,
+    Respect::Source,
+    Respect::Institution,
+    Respect::Licence,
+    Respect::Format,
+    Respect::Frequency,
+    Respect::Status,
+    Respect::Published,
 ];
 
 /// A field of the records found, with the values that divide them.
@@ -35,7 +35,7 @@ const ROLES: [Role; 9] = [
 #[schemars(transform = in_order::<Self>)]
 pub struct Narrowing {
     /// In which respect.
-    pub role: Role,
+    pub role: Respect,
     /// Its most frequent values among the best answers.
     pub values: Vec<NarrowingValue>,
     /// How much the values that can be chosen tell of which answer it is, in bits.
@@ -71,7 +71,7 @@ impl Narrowing {
         found
     }
 
-    fn by(role: Role, facets: &[RecordFacets]) -> Option<Self> {
+    fn by(role: Respect, facets: &[RecordFacets]) -> Option<Self> {
         // Each value with the places of the answers that have it.
         let mut having: Vec<(&str, Vec<usize>)> = Vec::new();
         for (place, record) in facets.iter().enumerate() {
@@ -114,14 +114,13 @@ impl Narrowing {
     }
 
     /// How a turn chooses a value of the field: `place: Norway`.
-    pub fn said(&self, value: &NarrowingValue) -> String {
+    pub fn choice(&self, value: &NarrowingValue) -> String {
         format!("{}: {}", self.role, value.value)
     }
 
-    /// The field with its values in a line: `place: Norway (12), Kenya (3)`.
-    pub fn line(&self) -> String {
-        let values: Vec<String> =
-            self.values.iter().map(|value| format!("{} ({})", shown(&value.value, 60), value.answers)).collect();
-        format!("{}: {}", self.role, values.join(", "))
+    /// Its values with the number of answers that have each: `Norway (12), Kenya (3)`.
+    pub fn values_line(&self) -> String {
+        let value = |value: &NarrowingValue| format!("{} ({})", shown(&value.value, 60), value.answers);
+        self.values.iter().map(value).collect::<Vec<_>>().join(", ")
     }
 }

@@ -58,8 +58,9 @@ pub struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear, another, and one that could
-    /// be carried out or asked, and parts of what was read are in doubt.
+    /// Whether the operation that was read from the words goes before the kind that the classifier of requests finds.
+    /// It has to be one that can run. It does not go first where parts of it are in doubt and the classifier is sure
+    /// of a join, a union or a question; a plan over other rows always does.
     fn leads(&self, requested: &RankedOperation) -> bool {
         let asked = &self.signals.operation;
         let doubtful = requested.preconditions.iter().any(|part| !part.met);
@@ -77,7 +78,7 @@ impl Situation<'_> {
 }
 
 /// Where the request says nothing of rows and columns.
-fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
+fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
     let Some(base) = &situation.base else { return without_table(situation, kind) };
     let id = base.entry.id.as_str();
     let what = match kind {
@@ -117,7 +118,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
                 _ if requested.is_some() => requested.cloned().unwrap_or_else(|| clarify(situation)),
                 OperationKind::Join => join(situation, &phrases),
                 OperationKind::Union => union(situation),
-                OperationKind::Filter | OperationKind::Aggregate => nothing_said(situation, *kind),
+                OperationKind::Filter | OperationKind::Aggregate => no_columns_named(situation, *kind),
                 OperationKind::Clarify => clarify(situation),
             };
             ranked.asked = asked.probability(*kind);

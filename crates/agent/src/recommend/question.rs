@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
 use lakeward_core::request::{OperationKind, Ranked};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::semantic::SemanticType;
-use lakeward_reading::reader::number_said;
+use lakeward_reading::reader::number_in_words;
 use lakeward_search::Candidate;
 
 /// Candidates that an answer should divide.
@@ -88,7 +88,7 @@ pub fn best<'a>(
 /// The question which value of a field a record should have.
 pub fn asking_for(narrowing: &Narrowing) -> String {
     match narrowing.role {
-        Role::Published => "In which year should it have been published?".into(),
+        Respect::Published => "In which year should it have been published?".into(),
         ref role => format!("Which {role} should it be?"),
     }
 }
@@ -187,7 +187,7 @@ pub fn understood<'a>(question: &'a Question, answer: &str) -> Option<&'a Choice
         REFUSALS.contains(&word) || !(is_function_word(word) || FILLERS.contains(&word))
     };
     let said: Vec<String> = lower_words(answer).filter(means).collect();
-    let number = if let [word] = said.as_slice() { number_said(word) } else { None };
+    let number = if let [word] = said.as_slice() { number_in_words(word) } else { None };
     let place = number.map(|number| number.value).filter(|place| *place >= 1.0);
     if let Some(choice) = place.and_then(|place| question.choices.get(place as usize - 1)) {
         return Some(choice);

@@ -1,5 +1,7 @@
 //! The answer to a turn, as plain types: what `ask --json` prints and what a session keeps.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind, Signals, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
@@ -85,6 +87,23 @@ impl Recommendation {
     }
 }
 
+/// A note of an answer, as what it was made from.
+#[derive(Debug, Clone, Copy)]
+pub enum Note<'a> {
+    /// What a record says; [`Recommendation::notes`] has its line.
+    Fact(&'a RecordFact),
+    /// Any other sentence.
+    Sentence(&'a str),
+}
+
+impl Recommendation {
+    /// The notes in their order, those that are lines of facts as the facts.
+    pub fn typed_notes(&self) -> impl Iterator<Item = Note<'_>> {
+        let lines: HashMap<String, &RecordFact> = self.facts.iter().rev().map(|fact| (fact.line(), fact)).collect();
+        self.notes.iter().map(move |note| lines.get(note).map_or(Note::Sentence(note), |fact| Note::Fact(fact)))
+    }
+}
+
 impl NamesTables for Recommendation {
     /// Tables, operations and choices lose what is not in the catalogue; a question that a model put in words that name other
     /// data is asked as it was computed.
@@ -128,7 +147,7 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
         names.extend(table.evidence.search.iter().flat_map(|found| found.columns.iter().cloned()));
         names.extend(table.evidence.join.iter().map(|found| found.column.clone()));
     }
-    names.extend(in_role(&answer.signals.demands, &Role::Column).map(str::to_string));
+    names.extend(in_role(&answer.signals.demands, &Respect::Column).map(str::to_string));
     names
 }
 

@@ -157,7 +157,7 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
     let missing: Vec<String> =
         missing(answer).into_iter().map(|(name, evidence)| format!("{name}: {evidence}")).collect();
     if !missing.is_empty() {
-        let text = format!("None of them has all that is asked for ({}).", missing.join("; "));
+        let text = format!("None of them has everything you asked for ({}).", missing.join("; "));
         sentences.push(sentence(About::Missing, text, Vec::new(), missing));
     }
     if let Some((says, tables)) = next_step(answer, Share::Values) {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::request::{Demand, Intention, OperationKind, Ranked, in_role};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::name_words;
 
 /// What a row should stand for.
@@ -81,14 +81,14 @@ impl TaskSpec {
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
     pub fn adjusted(mut self, operation: &Ranked<OperationKind>, demands: &[Demand], has_working: bool) -> Self {
-        let grain = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
-        if !grain.is_empty() {
-            let words = name_words(&grain);
-            let is_single = words.iter().any(|word| INSTANCE_WORDS.contains(&word.as_str()));
+        let grains: Vec<&str> = in_role(demands, &Respect::Grain).collect();
+        if !grains.is_empty() {
+            let mut words = grains.iter().flat_map(|grain| name_words(grain));
+            let is_single = words.any(|word| INSTANCE_WORDS.contains(&word.as_str()));
             let granularity = if is_single { Granularity::Instance } else { Granularity::Aggregate };
             if granularity != self.granularity {
                 self.granularity = granularity;
-                self.adjusted.push(format!("granularity: you asked for one row per {grain}"));
+                self.adjusted.push(format!("granularity: you asked for one row per {}", grains.join(", ")));
             }
         }
         let combines = operation.label.combines() && operation.confidence >= CLEAR;
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_said_outright_wins() {
         let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
-        let per = |text: &str| vec![Demand::said(Role::Grain, text, 1)];
+        let per = |text: &str| vec![Demand::in_words(Respect::Grain, text, 1)];
         let spec = TaskSpec::of(Intention::Summarization);
         let filter = sure(OperationKind::Filter);
         assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Session, Turn};
 use lakeward_core::request::{Act, Demand, Demanded, Input};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// One search of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct Retrieval {
     pub met: usize,
     /// What was not held to any more, because otherwise there were too few answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub relaxed: Vec<Role>,
+    pub relaxed: Vec<Respect>,
     /// How many were found.
     pub found: usize,
     /// Ids of the first of them, best first.
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Forgets what is wanted or not wanted in `role`; how many demands that were.
-    pub fn forget(&mut self, role: &Role) -> usize {
+    pub fn forget(&mut self, role: &Respect) -> usize {
         let before = self.demands.len();
         self.demands.retain(|demand| demand.role != *role);
         before - self.demands.len()
@@ -154,9 +154,13 @@ pub(super) fn bound(demands: &mut Vec<Demand>, old: usize) {
     demands.drain(..demands.len().saturating_sub(DEMANDS[old]));
     for demand in demands {
         super::compress::cut(&mut demand.said, TEXT[old]);
-        if let Demanded::Values(values) = &mut demand.value {
-            values.truncate(VALUES[old]);
-            values.iter_mut().for_each(|written| written.truncate(VALUES[old]));
+        match &mut demand.value {
+            Demanded::Values(things) => {
+                things.truncate(VALUES[old]);
+                things.iter_mut().for_each(|ways| ways.truncate(VALUES[old]));
+            }
+            Demanded::AnyOf(values) => values.truncate(VALUES[old]),
+            Demanded::Words | Demanded::Period(_) => {}
         }
     }
 }

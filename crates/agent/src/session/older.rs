@@ -1,13 +1,14 @@
 //! Documents of older versions, made into what [`super::document`] says now, once, where they are read. Version 1 kept places,
 //! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans; up to 3 what was wanted stood in two
-//! places, constraints and the memory of a catalogue.
+//! places, constraints and the memory of a catalogue; up to 4 only the word `or` in what was said told alternatives from ways to write one value.
 
 use serde_json::{Value, json};
 
 use super::document::VERSION;
 use super::older_operation::plan;
 use lakeward_core::request::Demand;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
+use lakeward_core::text::lower_words;
 use lakeward_reading::reader::period_demand;
 
 /// The oldest version that is read.
@@ -17,6 +18,7 @@ pub const OLDEST: u32 = 1;
 pub fn upgraded(mut document: Value) -> Value {
     upgrade_demands(&mut document);
     upgrade_operations(&mut document);
+    upgrade_alternatives(&mut document);
     document["version"] = json!(VERSION);
     document
 }
@@ -66,13 +68,30 @@ fn upgrade_demands(document: &mut Value) {
     }
 }
 
+/// Values of which any will do where the words of a demand name alternatives: of the session and of its turns.
+fn upgrade_alternatives(document: &mut Value) {
+    let upgrade = |demands: Option<&mut Value>| {
+        for demand in demands.and_then(Value::as_array_mut).into_iter().flatten() {
+            let says_or = demand["said"].as_str().is_some_and(|said| lower_words(said).any(|word| word == "or"));
+            if let (true, Some([any])) = (says_or, demand["value"]["values"].as_array().map(Vec::as_slice)) {
+                demand["value"] = json!({ "any_of": any });
+            }
+        }
+    };
+    upgrade(document.get_mut("demands"));
+    for turn in document.get_mut("turns").and_then(Value::as_array_mut).into_iter().flatten() {
+        upgrade(turn.pointer_mut("/signals/demands"));
+        upgrade(turn.pointer_mut("/recommendation/signals/demands"));
+    }
+}
+
 /// What older documents kept in two places.
 fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
     let turn_of = |key: &str| constraints["set_in_turn"][key].as_u64().map_or(1, |turn| turn as usize);
     let mut found: Vec<Demand> = Vec::new();
-    let mut said = |role: Role, words: &str, turn: usize, avoid: bool| {
+    let mut said = |role: Respect, words: &str, turn: usize, avoid: bool| {
         if !words.trim().is_empty() {
-            found.push(Demand { avoid, ..period_demand(Demand::said(role, words, turn)) });
+            found.push(Demand { avoid, ..period_demand(Demand::in_words(role, words, turn)) });
         }
     };
     // Version 1 kept lists as one text.
@@ -83,27 +102,27 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
         lists.chain(text.iter().flat_map(|text| text.lines()).map(str::to_string)).collect()
     };
     for topic in parts(&constraints["topic"], &[]) {
-        said(Role::Topic, &topic, turn_of("topic"), false);
+        said(Respect::Topic, &topic, turn_of("topic"), false);
     }
     for place in parts(&constraints["geography"], &[", "]) {
-        said(Role::Place, &place, turn_of("geography"), false);
+        said(Respect::Place, &place, turn_of("geography"), false);
     }
     if let Some(period) = period(&constraints["time_range"]) {
-        said(Role::Period, &period, turn_of("time_range"), false);
+        said(Respect::Period, &period, turn_of("time_range"), false);
     }
     for grain in parts(&constraints["granularity"], &["-"]) {
-        said(Role::Grain, &grain, turn_of("granularity"), false);
+        said(Respect::Grain, &grain, turn_of("granularity"), false);
     }
     for column in parts(&constraints["required_columns"], &[]) {
-        said(Role::Column, &column, turn_of(&format!("required_columns: {column}")), false);
+        said(Respect::Column, &column, turn_of(&format!("required_columns: {column}")), false);
     }
     for out in parts(&constraints["excluded"], &[]) {
-        said(Role::Topic, &out, turn_of(&format!("excluded: {out}")), true);
+        said(Respect::Topic, &out, turn_of(&format!("excluded: {out}")), true);
     }
     for topic in intent["topics"].as_array().into_iter().flatten() {
         let words = topic["text"].as_str().unwrap_or_default();
         if constraints["topic"].as_str() != Some(words) {
-            said(Role::Topic, words, topic["turn"].as_u64().unwrap_or(1) as usize, false);
+            said(Respect::Topic, words, topic["turn"].as_u64().unwrap_or(1) as usize, false);
         }
     }
     for (list, avoid) in [("demands", false), ("refused", true)] {
@@ -111,7 +130,7 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
         let known = intent[list].as_array().into_iter().flatten().filter_map(read);
         for demand in known.map(|demand| Demand { avoid, ..demand }) {
             // What both places said is wanted once, as the catalogue has it.
-            let same = |said: &Demand| demand.role == Role::Period || said.said.eq_ignore_ascii_case(&demand.said);
+            let same = |said: &Demand| demand.role == Respect::Period || said.said.eq_ignore_ascii_case(&demand.said);
             found.retain(|said| said.role != demand.role || !same(said));
             found.push(demand);
         }
@@ -141,6 +160,7 @@ fn period(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lakeward_core::request::Demanded;
 
     #[test]
     fn constraints_become_demands() {
@@ -164,6 +184,21 @@ mod tests {
                 "format: not PDF"
             ]
         );
+    }
+
+    #[test]
+    fn alternatives_are_told_from_ways_to_write_a_value() {
+        let demand =
+            |value: Value, said: &str| json!({"role": "place", "value": value, "hard": true, "turn": 1, "said": said});
+        let document = upgraded(json!({"version": 4, "demands": [
+            demand(json!({"values": [["Kenya", "Iceland"]]}), "Kenya or Iceland"),
+            demand(json!({"values": [["Quebec", "Québec"]]}), "Quebec"),
+            demand(json!("said"), "north or south"),
+        ]}));
+        let demands: Vec<Demand> = serde_json::from_value(document["demands"].clone()).expect("demands");
+        let values: Vec<String> = demands.iter().map(ToString::to_string).collect();
+        assert_eq!(values, ["Kenya or Iceland", "Quebec", "north or south"]);
+        assert!(matches!(demands[0].value, Demanded::AnyOf(_)) && matches!(demands[1].value, Demanded::Values(_)));
     }
 
     #[test]

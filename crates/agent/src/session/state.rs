@@ -7,7 +7,7 @@ use crate::recommend::Recommendation;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input, Signals};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -118,15 +118,16 @@ impl Session {
     pub fn use_table(&mut self, input: Input) {
         let is_answer = |id: &String| self.turns.iter().any(|turn| turn.tables.contains(id));
         if !matches!(&input, Input::Table(id) if is_answer(id)) {
-            self.demands.retain(|demand| demand.role != Role::Topic);
+            self.demands.retain(|demand| demand.role != Respect::Topic);
         }
         self.table = Some(input);
         self.steps_before_table = self.steps.len();
         self.turns_before_table = self.latest().map_or(0, |turn| turn.number);
     }
 
-    /// The same at the table that the latest turn found and has a plan for, with that plan pending, as if it had been at hand; none where a table is that this
-    /// plan is about, too.
+    /// The session as if the table for which the latest answer proposes a plan had been at hand: it is the working
+    /// table, and the plan is pending. `None` where the latest answer proposes no such plan, and where there is
+    /// another working table, unless the latest turn began a new request whose plan does not read it.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
         let (latest, answer) = self.remembered().last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
         let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
@@ -251,8 +252,11 @@ impl Session {
         before.plan()
     }
 
-    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last; and what else was
-    /// said: before it, and in turns that changed nothing. Turns that only ask about answers or choose among them are in neither.
+    /// The texts of the conversation in two lists. The first has the turns that say what is looked for: the one that
+    /// began the present request, and those after it that changed the demands; `text`, which is read as `signals`, may
+    /// be the last. The second has other turns that want something: those before the present request, and those that
+    /// changed no demand. Turns that only ask about answers or choose among them are in neither. Words of values that
+    /// are no longer wanted are cut out.
     pub(crate) fn demand_texts(&self, signals: &Signals, text: &str) -> (Vec<String>, Vec<String>) {
         let turns = self.remembered();
         let before = turns.iter().map(|turn| (&turn.signals, turn.read(), turn.number));
@@ -264,7 +268,7 @@ impl Session {
         let begun = all.iter().rposition(begins).unwrap_or(0);
         let is_said = |at: usize| at == begun || (at > begun && all[at].0.demands != all[at - 1].0.demands);
         // Without the values that a turn wanted and that are no longer wanted.
-        let about = |demand: &Demand| matches!(demand.role, Role::Topic | Role::Subject | Role::Column);
+        let about = |demand: &Demand| matches!(demand.role, Respect::Topic | Respect::Subject | Respect::Column);
         let is_in_force = |said: &Demand| {
             signals.demands.iter().any(|known| known.role == said.role && known.said.contains(&said.said))
         };

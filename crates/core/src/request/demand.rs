@@ -5,14 +5,13 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::role::Role;
-use crate::text::lower_words;
+use crate::respect::Respect;
 
 /// What a dataset must or should be, or must not be, in one respect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Demand {
     /// In which respect.
-    pub role: Role,
+    pub role: Respect,
     /// The value.
     pub value: Demanded,
     /// Whether it is what the dataset must not have.
@@ -36,12 +35,26 @@ pub struct Demand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Demanded {
-    /// What was said, of which the catalogue knows nothing.
-    Said,
+    /// What its words say, as the catalogue has no value for them.
+    #[serde(rename = "said")]
+    Words,
     /// All of these things; each is a list of equivalent catalogue values, written exactly as in the catalogue.
     Values(Vec<Vec<String>>),
+    /// Any one of these catalogue values will do.
+    AnyOf(Vec<String>),
     /// Years covered.
     Period(RequestedYears),
+}
+
+impl Demanded {
+    /// The things demanded, of all of which a dataset must have one of the values; nothing where no catalogue value is known.
+    pub fn things(&self) -> &[Vec<String>] {
+        match self {
+            Self::Values(things) => things,
+            Self::AnyOf(values) => std::slice::from_ref(values),
+            Self::Words | Self::Period(_) => &[],
+        }
+    }
 }
 
 impl Demand {
@@ -52,15 +65,15 @@ impl Demand {
 
     /// It as `role: value`; with a question mark where it is inferred that the catalogue means it, or in doubt that it is meant.
     pub fn line(&self) -> String {
-        let inferred = self.value != Demanded::Said && !self.is_held_to();
+        let inferred = self.value != Demanded::Words && !self.is_held_to();
         format!("{}: {self}{}", self.role, if inferred { "?" } else { "" })
     }
 
     /// A wish that is only words yet.
-    pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
+    pub fn in_words(role: Respect, words: impl Into<String>, turn: usize) -> Self {
         Self {
             role,
-            value: Demanded::Said,
+            value: Demanded::Words,
             avoid: false,
             hard: false,
             doubtful: false,
@@ -77,13 +90,13 @@ pub fn demands_schema() -> Schema {
 }
 
 /// The words of what is wanted in a role, in the order in which it was said.
-pub fn in_role<'d>(demands: &'d [Demand], role: &'d Role) -> impl Iterator<Item = &'d str> {
+pub fn in_role<'d>(demands: &'d [Demand], role: &'d Respect) -> impl Iterator<Item = &'d str> {
     demands.iter().filter(move |demand| demand.role == *role && !demand.avoid).map(|demand| demand.said.as_str())
 }
 
 /// The words that say what the data should be about: topics, and subjects of the catalogue that they were found to be.
 pub fn topic_words(demands: &[Demand]) -> impl Iterator<Item = &str> {
-    let about = |demand: &&Demand| matches!(demand.role, Role::Topic | Role::Subject) && !demand.avoid;
+    let about = |demand: &&Demand| matches!(demand.role, Respect::Topic | Respect::Subject) && !demand.avoid;
     demands.iter().filter(about).map(|demand| demand.said.as_str())
 }
 
@@ -94,13 +107,12 @@ impl fmt::Display for Demand {
             formatter.write_str("not ")?;
         }
         match &self.value {
-            Demanded::Said => formatter.write_str(&self.said),
+            Demanded::Words => formatter.write_str(&self.said),
             Demanded::Values(things) => {
-                // Where the words name alternatives, the values are those; else they are ways to write one.
-                let most = if lower_words(&self.said).any(|word| word == "or") { usize::MAX } else { 1 };
-                let names = |thing: &Vec<String>| thing.iter().take(most).cloned().collect::<Vec<_>>().join(" or ");
-                formatter.write_str(&things.iter().map(names).collect::<Vec<_>>().join(" and "))
+                let names: Vec<&str> = things.iter().filter_map(|ways| ways.first()).map(String::as_str).collect();
+                formatter.write_str(&names.join(" and "))
             }
+            Demanded::AnyOf(values) => formatter.write_str(&values.join(" or ")),
             Demanded::Period(years) => write!(formatter, "{years}"),
         }
     }

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::effect::Observed;
-use crate::free_text::{Said, places, tokens};
+use crate::free_text::{Texts, places, tokens};
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// Words are taken for the same, or as gone, from this F1 or below this share on.
 const SOFT: f64 = 0.5;
@@ -23,9 +23,9 @@ type Words = BTreeSet<String>;
 pub struct GoldRequest {
     /// What is not wanted.
     #[serde(default)]
-    not: BTreeMap<String, Said>,
+    not: BTreeMap<String, Texts>,
     #[serde(flatten)]
-    wanted: BTreeMap<String, Said>,
+    wanted: BTreeMap<String, Texts>,
 }
 
 /// A facet that is compared by value.
@@ -51,13 +51,13 @@ impl Facet {
         }
     }
 
-    fn of(role: &Role) -> Option<Self> {
+    fn of(role: &Respect) -> Option<Self> {
         match role {
-            Role::Place => Some(Self::Geography),
-            Role::Period => Some(Self::Period),
-            Role::Frequency => Some(Self::Frequency),
-            Role::Status => Some(Self::Status),
-            Role::Format => Some(Self::Format),
+            Respect::Place => Some(Self::Geography),
+            Respect::Period => Some(Self::Period),
+            Respect::Frequency => Some(Self::Frequency),
+            Respect::Status => Some(Self::Status),
+            Respect::Format => Some(Self::Format),
             _ => None,
         }
     }
@@ -82,16 +82,19 @@ fn things(facet: Facet, demands: &[Demand], avoid: bool) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for demand in own {
         match &demand.value {
-            Demanded::Said => things.push(vec![facet.words(&demand.said)]),
+            Demanded::Words => things.push(vec![facet.words(&demand.said)]),
             Demanded::Period(years) => {
                 let [from, to] = <[Option<i32>; 2]>::from(years.bounds());
                 let end = |year: Option<i32>| year.map_or(String::new(), |year| year.to_string());
                 things.push(vec![facet.words(&format!("{}-{}", end(from), end(to)))]);
             }
-            Demanded::Values(values) => things.extend(values.iter().map(|ways| {
-                let said = (values.len() == 1).then_some(&demand.said);
-                ways.iter().chain(said).map(|text| facet.words(text)).collect::<Thing>()
-            })),
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
+                let values = demand.value.things();
+                things.extend(values.iter().map(|ways| {
+                    let said = (values.len() == 1).then_some(&demand.said);
+                    ways.iter().chain(said).map(|text| facet.words(text)).collect::<Thing>()
+                }));
+            }
         }
     }
     things.sort();
@@ -104,12 +107,12 @@ fn words(demands: &[Demand], avoid: bool) -> Words {
     tokens(own.map(|demand| demand.said.as_str()))
 }
 
-fn gold_things(facet: Facet, of: &BTreeMap<String, Said>) -> Vec<Words> {
-    let said = of.get(facet.name()).map(Said::texts).unwrap_or_default();
+fn gold_things(facet: Facet, of: &BTreeMap<String, Texts>) -> Vec<Words> {
+    let said = of.get(facet.name()).map(Texts::texts).unwrap_or_default();
     said.into_iter().map(|text| facet.words(text)).collect()
 }
 
-fn gold_words(of: &BTreeMap<String, Said>) -> Words {
+fn gold_words(of: &BTreeMap<String, Texts>) -> Words {
     let own = of.iter().filter(|(name, _)| Facet::ALL.iter().all(|facet| facet.name() != *name));
     tokens(own.flat_map(|(_, said)| said.texts()))
 }

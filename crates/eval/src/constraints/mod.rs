@@ -10,12 +10,12 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::free_text::{Period, Said, places, tokens, years_said};
+use super::free_text::{Period, Texts, places, tokens, years_said};
 use super::layout::lines::{file_of, read_json};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, Signals};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_reading::reader::this_year;
 use lakeward_reading::signals::read_conversation;
 
@@ -60,11 +60,11 @@ impl Field {
     fn of(demand: &Demand) -> Option<Self> {
         match &demand.role {
             _ if demand.avoid => Some(Self::Excluded),
-            Role::Place => Some(Self::Geography),
-            Role::Period => Some(Self::TimeRange),
-            Role::Grain | Role::Frequency | Role::Dimension => Some(Self::Granularity),
-            Role::Column => Some(Self::RequiredColumns),
-            Role::Topic | Role::Subject => Some(Self::Topic),
+            Respect::Place => Some(Self::Geography),
+            Respect::Period => Some(Self::TimeRange),
+            Respect::Grain | Respect::Frequency | Respect::Dimension => Some(Self::Granularity),
+            Respect::Column => Some(Self::RequiredColumns),
+            Respect::Topic | Respect::Subject => Some(Self::Topic),
             _ => None,
         }
     }
@@ -161,24 +161,24 @@ struct Turn {
 #[derive(Debug, Default, Deserialize)]
 struct Constraints {
     #[serde(default)]
-    geography: Said,
+    geography: Texts,
     #[serde(default)]
-    time_range: Said,
+    time_range: Texts,
     #[serde(default)]
-    granularity: Said,
+    granularity: Texts,
     #[serde(default)]
-    required_columns: Said,
+    required_columns: Texts,
     #[serde(default)]
-    excluded: Said,
+    excluded: Texts,
     #[serde(default)]
-    topic: Said,
+    topic: Texts,
 }
 
 /// Something that a turn replaces.
 #[derive(Debug, Deserialize)]
 struct Override {
     constraint: Field,
-    was: Said,
+    was: Texts,
 }
 
 /// What two sides are compared by.
@@ -200,16 +200,16 @@ impl Constraints {
             _ => demand.said.clone(),
         });
         Self {
-            geography: Said::One(said(Field::Geography).join(", ")),
-            time_range: period.map_or(Said::Nothing, Said::One),
-            granularity: Said::Many(said(Field::Granularity)),
-            required_columns: Said::Many(said(Field::RequiredColumns)),
-            excluded: Said::Many(said(Field::Excluded)),
-            topic: Said::One(said(Field::Topic).join(" ")),
+            geography: Texts::Many(said(Field::Geography)),
+            time_range: period.map_or(Texts::Nothing, Texts::One),
+            granularity: Texts::Many(said(Field::Granularity)),
+            required_columns: Texts::Many(said(Field::RequiredColumns)),
+            excluded: Texts::Many(said(Field::Excluded)),
+            topic: Texts::Many(said(Field::Topic)),
         }
     }
 
-    fn said(&self, field: Field) -> &Said {
+    fn texts_of(&self, field: Field) -> &Texts {
         match field {
             Field::Geography => &self.geography,
             Field::TimeRange => &self.time_range,
@@ -221,7 +221,7 @@ impl Constraints {
     }
 
     fn items(&self, field: Field) -> BTreeSet<Item> {
-        let texts = self.said(field).texts();
+        let texts = self.texts_of(field).texts();
         match field {
             Field::TimeRange => texts.into_iter().filter_map(Period::of).map(Item::Period).collect(),
             Field::Geography => texts.into_iter().flat_map(places).map(Item::Word).collect(),
@@ -267,7 +267,7 @@ pub fn score(folder: &Path) -> Result<Option<ConstraintScores>> {
                 }
                 if gold_items != predicted_items {
                     let texts = |of: &Constraints| {
-                        of.said(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
+                        of.texts_of(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
                     };
                     let (gold, predicted) = (texts(gold), texts(&predicted));
                     wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, told: predicted });

@@ -13,7 +13,7 @@ use super::work::{BEYOND_CHANCE, Work, surely_right};
 use super::{RoleCheck, Tried};
 use crate::lakeward_system::{IndexPlan, LakeIndexOf};
 use lakeward_agent::agentic::card::{Card, Found};
-use lakeward_agent::agentic::listwise::{self, Asked};
+use lakeward_agent::agentic::listwise::{self, OrderRequest};
 use lakeward_agent::agentic::{
     CandidateSet, EvaluationReport, Evaluator, FoundTable, ModelEvaluator, PlannedQuery, QueryPlan, RuleEvaluator,
     SearchGoal,
@@ -72,7 +72,7 @@ pub struct Question {
 
 impl Question {
     /// All that was said, in one text.
-    pub fn said(&self) -> String {
+    pub fn text(&self) -> String {
         self.said.join(" ")
     }
 
@@ -142,7 +142,7 @@ impl<'a> Catalogue<'a> {
         let orders = work.each("ordering datasets", &self.questions, &start, &|(), question, model| {
             let cards: Vec<Card> = question.found.iter().map(|found| card(index, found)).collect::<Result<_>>()?;
             let earlier: Vec<&str> = question.said.iter().rev().skip(1).rev().map(String::as_str).collect();
-            let asked = Asked {
+            let asked = OrderRequest {
                 request: question.request(),
                 earlier: &earlier,
                 operation: OperationKind::Filter.name(),
@@ -175,7 +175,7 @@ impl<'a> Catalogue<'a> {
         let tried = work.each("judging what was found", &self.questions, &|| Ok(()), &|(), question, model| {
             let place = self.questions.iter().position(|other| std::ptr::eq(other, question)).unwrap_or_default();
             let suffices = place % 2 == 0;
-            let text = question.said();
+            let text = question.text();
             let (candidates, led) = judged(question, suffices);
             let goal = SearchGoal { request: text.clone(), words: text.clone(), ..SearchGoal::default() };
             let queries = vec![PlannedQuery { text, aim: "all".into() }];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{Stemmer, is_function_word, lower_words};
 
 /// Words of a topic, and of another demand, that have to be shared (Jaccard).
@@ -18,14 +18,14 @@ pub(super) fn same_demands(answer: &[Demand], meant: &[Demand]) -> bool {
     let (answer, meant) = (by_respect(answer), by_respect(meant));
     answer.len() == meant.len()
         && answer.iter().zip(&meant).all(|((respect, answer), (meant_in, meant))| {
-            let least = if respect.0 == Role::Topic { TOPIC } else { OTHER };
+            let least = if respect.0 == Respect::Topic { TOPIC } else { OTHER };
             respect == meant_in && answer.0 == meant.0 && shared(&answer.1, &meant.1) >= least
         })
 }
 
-fn by_respect(demands: &[Demand]) -> BTreeMap<(Role, bool), YearsAndWords> {
+fn by_respect(demands: &[Demand]) -> BTreeMap<(Respect, bool), YearsAndWords> {
     let mut stemmer = Stemmer::default();
-    let mut by_role: BTreeMap<(Role, bool), YearsAndWords> = BTreeMap::new();
+    let mut by_role: BTreeMap<(Respect, bool), YearsAndWords> = BTreeMap::new();
     for demand in demands {
         let (years, words) = by_role.entry((demand.role.clone(), demand.avoid)).or_default();
         if let Demanded::Period(period) = demand.value {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{GoalRecord, Requirement};
 use lakeward_core::request::RequestedYears;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect as Role;
 
 /// Records by their values.
 pub struct Catalogue<'a> {

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use super::compare::SplitMix;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::RequestedYears;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect as Role;
 use lakeward_index::LakeIndex;
 use lakeward_lake::metadata::RecordFacets;
 
@@ -117,7 +117,7 @@ pub fn goal_records(index: &LakeIndex) -> Result<Vec<GoalRecord>> {
     let mut goals = Vec::with_capacity(index.len());
     for table in index.tables() {
         // Bypasses the index's cache of entries, which reading all of them would evict.
-        let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
+        let dataset = index.segment(table.segment)?.tables.dataset(table.table)?;
         let facets = dataset.metadata().map(|metadata| RecordFacets::of(metadata, dataset.path())).unwrap_or_default();
         let said = dataset.metadata().map(|metadata| [&metadata.description, &metadata.method]);
         // Lines of fields as text keep their values only.

@@ -6,7 +6,7 @@ use super::catalogue::{Catalogue, both};
 use super::{GoalRecord, Requirement, SimulationOptions, add_gold};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect as Role;
 use lakeward_core::text::{Stemmer, lower_words};
 
 /// Words that do not begin or end a plan.

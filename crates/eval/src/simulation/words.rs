@@ -5,7 +5,7 @@ use super::script::{Script, Statement};
 use super::{Requirement, gold_key};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect as Role;
 
 /// Words shorter than this are not misspelt.
 const LONG_WORD: usize = 6;

@@ -184,7 +184,7 @@ fn who_judges_by_what_is_there_is_trusted_and_who_always_agrees_is_not() {
     let pairs: HashMap<(String, String), bool> = pairs.lines().map(of).collect();
     let questions = questions(StaticModel::builtin()).expect("questions");
     let titles: HashMap<String, String> =
-        questions.iter().map(|question| (question.said(), question.title().to_string())).collect();
+        questions.iter().map(|question| (question.text(), question.title().to_string())).collect();
     for role in [ModelRole::Judging, ModelRole::SameDataset] {
         let with = |manner| {
             let chat = Knowing { titles: titles.clone(), pairs: pairs.clone(), manner };

@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::benchmark::bench;
 use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_eval::late::{LateOrder, LateSystem};
 use lakeward_eval::metrics::score;
 use lakeward_eval::peak_memory::peak_bytes;
@@ -113,7 +113,7 @@ fn demand_of(key: &str, value: &Value) -> Option<Demand> {
         _ => Demanded::Values(vec![text(value)]),
     };
     let said = serde_json::to_string(&value).unwrap_or_default();
-    Some(Demand { value, hard: true, filters: true, ..Demand::said(Role::from(role.to_string()), said, 1) })
+    Some(Demand { value, hard: true, filters: true, ..Demand::in_words(Respect::from(role.to_string()), said, 1) })
 }
 
 /// The labels of a dialogue's turns as demands and words: what the search alone can do.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::catalog::Catalog;
 use super::super::index_store::IndexStore;
 use super::super::manifest::{Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::super::plan::{Plan, Read, ReadStamp};
 use super::super::structure::{SegmentFiles, Structure};
+use super::super::table_store::TableStore;
 use super::BuildStep;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
@@ -137,10 +137,10 @@ impl Work {
         let mut segments = Vec::new();
         // The newest first: what was read twice has changed in between.
         for segment in self.segments.iter().rev() {
-            let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
+            let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
             let mut segment = segment.clone();
             for table in 0..segment.tables {
-                if !wanted.remove(catalog.id(table)?) {
+                if !wanted.remove(tables.id(table)?) {
                     segment.removed.push(table);
                 }
             }

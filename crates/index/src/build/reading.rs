@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::catalog::FileStamp;
 use super::super::correlations::MOST_KEYS;
 use super::super::manifest::{Manifest, SkippedFile};
 use super::super::plan::{Read, Source};
 use super::super::table_draft::TableDraft;
+use super::super::table_store::FileStamp;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
 use lakeward_lake::checkpoint::{self, Checkpoints, ScanOptions};

@@ -17,12 +17,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::LakeIndex;
-use super::super::catalog::Catalog;
 use super::super::index_store::IndexStore;
 use super::super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::super::merge;
 use super::super::plan::{Read, ReadStamp};
 use super::super::structure::{SegmentFiles, Structure, VectorShape};
+use super::super::table_store::TableStore;
 use super::commit::{ATTEMPTS, Commits};
 use super::{BuildOptions, BuildStats, Outcome, Reading, Survey, WithoutTexts};
 use super::{attempt, is_full, knows_texts, read_and_write};
@@ -339,9 +339,9 @@ fn take(
     let entries = rows.iter().flat_map(|row| row.segments.iter().cloned()).collect();
     outcome.work.segments = merged(list, entries, reading.manifest, embedder, commits)?;
     for segment in &outcome.work.segments {
-        let catalog = Catalog::open(&SegmentFiles::of(commits.folder, segment))?;
+        let tables = TableStore::open(&SegmentFiles::of(commits.folder, segment))?;
         for table in 0..segment.tables {
-            outcome.contents.insert(TableId::new(catalog.id(table)?), catalog.stamp(table)?.content);
+            outcome.contents.insert(TableId::new(tables.id(table)?), tables.stamp(table)?.content);
         }
     }
     for row in &rows {

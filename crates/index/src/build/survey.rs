@@ -122,7 +122,7 @@ fn unchanged_documents(index: Option<&LakeIndex>, listing: &LakeListing) -> Resu
         .collect();
     let Some(index) = index.filter(|_| !documents.is_empty()) else { return Ok(found) };
     for table in index.tables() {
-        let stamp = index.segment(table.segment)?.catalog.stamp(table.table)?;
+        let stamp = index.segment(table.segment)?.tables.stamp(table.table)?;
         if documents.get(stamp.path.as_str()) == Some(&(stamp.read_bytes, stamp.modified_ns)) {
             found.insert(stamp.path);
         }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::FacetIndex;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{fold_into, lower_words, runs};
 
 /// Words between names that say nothing.
@@ -17,7 +17,7 @@ const JOINING: [&str; 21] = [
 ];
 
 /// The values of roles by their keys.
-pub(super) type Alike = HashMap<Role, HashMap<String, Vec<Box<str>>>>;
+pub(super) type Alike = HashMap<Respect, HashMap<String, Vec<Box<str>>>>;
 
 /// What values that mean the same have in common; empty for a value without words.
 pub fn key_of(value: &str) -> String {
@@ -32,10 +32,10 @@ pub fn key_of(value: &str) -> String {
 }
 
 /// The same where values of a field have forms of their own: media types of formats, addresses and names of licences.
-fn key_in(role: &Role, value: &str) -> String {
+fn key_in(role: &Respect, value: &str) -> String {
     let own = match role {
-        Role::Licence => creative_commons(value),
-        Role::Format => {
+        Respect::Licence => creative_commons(value),
+        Respect::Format => {
             mime_guess::get_mime_extensions_str(value.trim()).and_then(|all| all.first()).map(|first| key_of(first))
         }
         _ => None,
@@ -75,7 +75,7 @@ fn creative_commons(value: &str) -> Option<String> {
 impl FacetIndex {
     /// The values of `role` that mean the same as `value`, `value` itself first where it is one, the others by their text; none where no
     /// value does. Cost: the first call reads all values of all roles.
-    pub fn alike(&self, role: &Role, value: &str) -> Vec<&str> {
+    pub fn alike(&self, role: &Respect, value: &str) -> Vec<&str> {
         let by_key = self.alike.get_or_init(|| self.by_key());
         let key = key_in(role, value);
         let Some(same) = by_key.get(role).and_then(|keys| keys.get(&key)).filter(|_| !key.is_empty()) else {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn licences_and_formats_are_one_in_all_their_forms() {
-        let licence = |value: &str| key_in(&Role::Licence, value);
+        let licence = |value: &str| key_in(&Respect::Licence, value);
         for form in [
             "https://creativecommons.org/licenses/by/4.0/",
             "CC BY 4.0",
@@ -138,7 +138,10 @@ mod tests {
         assert_eq!(licence("CC0 1.0"), licence("https://creativecommons.org/publicdomain/zero/1.0/"));
         assert_eq!(licence("Creative Commons Attribution-NonCommercial 4.0"), "cc by nc 4.0");
         assert_eq!(licence("CCAFS data policy"), "ccafs data policy");
-        assert_eq!(key_in(&Role::Format, "text/csv"), key_in(&Role::Format, "CSV"));
-        assert_eq!(key_in(&Role::Format, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"), "xlsx");
+        assert_eq!(key_in(&Respect::Format, "text/csv"), key_in(&Respect::Format, "CSV"));
+        assert_eq!(
+            key_in(&Respect::Format, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            "xlsx"
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::Segment;
 use crate::open::{LakeIndex, TableRef};
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_lake::identifier::Identifier;
 
 /// The position of a list of tables.
@@ -37,8 +37,8 @@ struct Lists {
 /// separate records: it can be looked up, but is not among the [`values`](FacetIndex::values).
 #[derive(Debug)]
 pub struct FacetIndex {
-    roles: BTreeMap<Role, HashMap<Box<str>, Lists>>,
-    cut_short: BTreeMap<Role, Lists>,
+    roles: BTreeMap<Respect, HashMap<Box<str>, Lists>>,
+    cut_short: BTreeMap<Respect, Lists>,
     title_words: Vec<(Box<str>, u32)>,
     /// Live tables.
     all: TableSet,
@@ -51,14 +51,14 @@ pub struct FacetIndex {
 impl FacetIndex {
     /// Reads the dictionaries of `segments`. Cost: one lookup per distinct value, and the lists of segments with removed tables.
     pub(crate) fn new(segments: &[Segment]) -> Result<Self> {
-        let mut all = TableSet::empty(segments.iter().map(|segment| segment.catalog.len()));
+        let mut all = TableSet::empty(segments.iter().map(|segment| segment.tables.len()));
         for (place, segment) in segments.iter().enumerate() {
-            for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
+            for table in (0..segment.tables.len() as u32).filter(|table| segment.is_live(*table)) {
                 all.insert(TableRef { segment: place as u32, table });
             }
         }
         let mut fields: BTreeMap<&str, HashMap<&str, Lists>> = BTreeMap::new();
-        let mut cut_short: BTreeMap<Role, Lists> = BTreeMap::new();
+        let mut cut_short: BTreeMap<Respect, Lists> = BTreeMap::new();
         let mut title_words: HashMap<&str, u32> = HashMap::new();
         for (place, segment) in segments.iter().enumerate() {
             for entry in 0..segment.facets.len() {
@@ -75,7 +75,7 @@ impl FacetIndex {
                 }
                 let lists = match entry.kind {
                     Kind::Value => fields.entry(entry.field).or_default().entry(entry.text).or_default(),
-                    Kind::CutShort => cut_short.entry(Role::of_field(entry.field)).or_default(),
+                    Kind::CutShort => cut_short.entry(Respect::of_field(entry.field)).or_default(),
                     Kind::TitleWord => {
                         *title_words.entry(entry.text).or_default() += tables;
                         continue;
@@ -96,10 +96,10 @@ impl FacetIndex {
         };
         index.title_words.sort_unstable();
         index.has_years = index.any_years(segments)?;
-        let mut shared: BTreeSet<(Role, &str)> = BTreeSet::new();
+        let mut shared: BTreeSet<(Respect, &str)> = BTreeSet::new();
         for (field, values) in fields {
             let is_selective = values.len() > 1;
-            let role = Role::of_field(field);
+            let role = Respect::of_field(field);
             let of_role = index.roles.entry(role.clone()).or_default();
             for (value, lists) in values {
                 match of_role.get_mut(value) {
@@ -113,7 +113,8 @@ impl FacetIndex {
             }
         }
         // A table may have a value under two fields of one role.
-        let shared: Vec<(Role, String)> = shared.into_iter().map(|(role, value)| (role, value.to_string())).collect();
+        let shared: Vec<(Respect, String)> =
+            shared.into_iter().map(|(role, value)| (role, value.to_string())).collect();
         for (role, value) in shared {
             let tables = index.tables_with(segments, &role, &value)?.len() as u32;
             if let Some(lists) = index.roles.get_mut(&role).and_then(|values| values.get_mut(value.as_str())) {
@@ -136,13 +137,13 @@ impl FacetIndex {
     }
 
     /// Every role with its number of values, by role.
-    pub fn roles(&self) -> impl Iterator<Item = (&Role, usize)> {
+    pub fn roles(&self) -> impl Iterator<Item = (&Respect, usize)> {
         let counted = |values: &HashMap<Box<str>, Lists>| values.values().filter(|lists| lists.is_selective).count();
         self.roles.iter().map(move |(role, values)| (role, counted(values))).filter(|(_, count)| *count > 0)
     }
 
     /// Every value with the number of tables and records that have it, by role and value.
-    pub fn values(&self) -> impl Iterator<Item = (&Role, &str, u32)> {
+    pub fn values(&self) -> impl Iterator<Item = (&Respect, &str, u32)> {
         self.roles.iter().flat_map(|(role, values)| {
             let informative = values.iter().filter(|(_, lists)| lists.is_selective);
             let mut sorted: Vec<(&str, u32)> = informative.map(|(value, lists)| (&**value, lists.tables)).collect();
@@ -152,7 +153,7 @@ impl FacetIndex {
     }
 
     /// The values of `role`, in no order.
-    pub fn values_of(&self, role: &Role) -> impl Iterator<Item = &str> {
+    pub fn values_of(&self, role: &Respect) -> impl Iterator<Item = &str> {
         self.roles.get(role).into_iter().flat_map(|values| values.keys().map(|value| &**value))
     }
 
@@ -184,11 +185,11 @@ impl FacetIndex {
     }
 
     /// Number of tables and records with `value` in `role`; 0 if there are none.
-    pub fn count(&self, role: &Role, value: &str) -> u32 {
+    pub fn count(&self, role: &Respect, value: &str) -> u32 {
         self.roles.get(role).and_then(|values| values.get(value)).map_or(0, |lists| lists.tables)
     }
 
-    fn tables_with(&self, segments: &[Segment], role: &Role, value: &str) -> Result<TableSet> {
+    fn tables_with(&self, segments: &[Segment], role: &Respect, value: &str) -> Result<TableSet> {
         let mut set = self.none();
         if let Some(lists) = self.roles.get(role).and_then(|values| values.get(value)) {
             self.add(segments, lists, &mut set)?;
@@ -220,7 +221,7 @@ impl LakeIndex {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged, as below.
-    pub fn add_tables_with(&self, role: &Role, value: &str, set: &mut TableSet) -> Result<()> {
+    pub fn add_tables_with(&self, role: &Respect, value: &str, set: &mut TableSet) -> Result<()> {
         let facets = self.facets()?;
         match facets.roles.get(role).and_then(|values| values.get(value)) {
             Some(lists) => facets.add(self.segments(), lists, set),
@@ -229,7 +230,7 @@ impl LakeIndex {
     }
 
     /// The tables and records whose list in `role` the publisher truncated: a value that is missing from the list may still apply.
-    pub fn cut_short(&self, role: &Role) -> Result<TableSet> {
+    pub fn cut_short(&self, role: &Respect) -> Result<TableSet> {
         let facets = self.facets()?;
         let mut set = facets.none();
         if let Some(lists) = facets.cut_short.get(role) {
@@ -280,7 +281,7 @@ impl LakeIndex {
                 if !segment.is_live(table) {
                     continue;
                 }
-                let dataset = segment.catalog.dataset(table)?;
+                let dataset = segment.tables.dataset(table)?;
                 let is_same = |text: &str| Identifier::of_publisher(text).key() == identifier.key();
                 let mut others = dataset.metadata().into_iter().flat_map(|metadata| &metadata.identifiers);
                 let is_cited = is_same(dataset.citation()) || others.any(|other| is_same(other));

@@ -226,8 +226,8 @@ impl LexicalBuilder {
     }
 }
 
-/// Whether every field has a word in some document. Only then what is written at once has the bytes of what is merged, which has an empty list of
-/// words for each other field.
+/// Whether every field has a word in some document. For a field without words a merged index has an empty list of
+/// words, and one written at once has none; so only where every field has words are the bytes of both the same.
 fn uses_all_fields(index: &Index) -> tantivy::Result<bool> {
     for segment in index.searchable_segments()? {
         let reader = SegmentReader::open(&segment)?;

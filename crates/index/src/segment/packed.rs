@@ -1,7 +1,8 @@
 //! Sections that are stored packed: those that hold the same over and over.
 //!
-//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory] when something in them is first read;
-//! from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
+//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](unpacked) when something in
+//! them is first read; from then on they are read in place as any other section. A section of no more bytes than that
+//! is stored as it is.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use bytemuck::NoUninit;
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::block_set::BlockSet;
-use super::memory::{self, Memory};
+use super::unpacked::{self, Unpacked};
 use super::{Mapped, SegmentWriter, Tag};
 use lakeward_core::error::{Error, Result};
 
@@ -120,7 +121,7 @@ pub(super) struct Packed {
     packing: Packing,
     unpacked: BlockSet,
     /// As many bytes as it has unpacked; those of the blocks in `unpacked` never change again.
-    memory: OnceLock<Memory>,
+    memory: OnceLock<Unpacked>,
     /// Held while a block is written into the memory; a block on its way into a file.
     unpacking: Mutex<Vec<u8>>,
 }
@@ -214,7 +215,7 @@ impl Packed {
                 Some(file) => {
                     on_its_way.resize(PACKED_BYTES, 0);
                     unpack(&mut on_its_way[..bytes])?;
-                    memory::write(file, &on_its_way[..bytes], start)?;
+                    unpacked::write(file, &on_its_way[..bytes], start)?;
                 }
                 // SAFETY: the bytes are inside the memory, and of a block that is not in `unpacked`, so that nobody reads them; the lock
                 // is held, so that nobody else writes them.
@@ -225,11 +226,11 @@ impl Packed {
         Ok(())
     }
 
-    fn memory(&self) -> Result<&Memory> {
+    fn memory(&self) -> Result<&Unpacked> {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
         }
-        let memory = Memory::of(self.bytes)?;
+        let memory = Unpacked::of(self.bytes)?;
         Ok(self.memory.get_or_init(|| memory))
     }
 }

@@ -103,7 +103,7 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
     for table in index.tables() {
         let mut said = Vec::new();
         let segment = index.segment(table.segment)?;
-        let columns = segment.catalog.columns(table.table)?;
+        let columns = segment.tables.columns(table.table)?;
         match file {
             "words.seg" => {
                 for query in ["towns leinster", "what was counted", "Town 33"] {
@@ -115,8 +115,8 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                 }
             }
             "catalog.seg" => {
-                said.push(format!("{:?} {:?}", segment.catalog.stamp(table.table)?.content, columns.len()));
-                said.push(format!("{:?} {}", index.table(table)?.profile.rows, segment.catalog.citation(table.table)?));
+                said.push(format!("{:?} {:?}", segment.tables.stamp(table.table)?.content, columns.len()));
+                said.push(format!("{:?} {}", index.table(table)?.profile.rows, segment.tables.citation(table.table)?));
             }
             "facets.seg" => {
                 let facets = index.facets()?;

@@ -13,7 +13,7 @@ use super::mapping::is_date;
 use super::value;
 use super::{Standard, TableMetadata, TimeCovered};
 use crate::source;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::name_words;
 use lakeward_core::text::years::{STATED, year_of_date, years};
 
@@ -213,13 +213,13 @@ impl TableMetadata {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordFacets {
     /// Values in the order of the record, each once per role.
-    pub values: Vec<(Role, String)>,
+    pub values: Vec<(Respect, String)>,
     /// First year covered, where it is known.
     pub first_year: Option<i32>,
     /// Last year covered, where it is known.
     pub last_year: Option<i32>,
     /// Roles whose list the publisher cut short: the record may also have values that are not listed.
-    pub cut_short: Vec<Role>,
+    pub cut_short: Vec<Respect>,
 }
 
 impl RecordFacets {
@@ -229,12 +229,12 @@ impl RecordFacets {
         let (first_year, last_year) = metadata.years();
         let mut facets = RecordFacets { first_year, last_year, ..Self::default() };
         for (field, value) in fields {
-            let named = (Role::of_field(field), value.to_string());
+            let named = (Respect::of_field(field), value.to_string());
             if !facets.values.contains(&named) {
                 facets.values.push(named);
             }
         }
-        for role in cut.into_iter().map(Role::of_field) {
+        for role in cut.into_iter().map(Respect::of_field) {
             if !facets.cut_short.contains(&role) {
                 facets.cut_short.push(role);
             }

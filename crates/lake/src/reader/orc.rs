@@ -1,7 +1,8 @@
 //! ORC files: types from the footer, rows a few thousand at a time. A stripe is held in memory packed, a batch unpacked.
 //!
-//! The decoder takes what a file says for granted and panics, which the guard catches; what it would allocate by the file's word alone, and
-//! types without end, are checked before. A small block that unpacks to gigabytes is not told before it has.
+//! The decoder believes what a file says and panics where that is wrong; the guard catches the panic. What it would
+//! allocate because the file says so, and types nested without end, are checked before. One thing is not found before
+//! it happens: a small block that unpacks to gigabytes.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;

@@ -178,7 +178,7 @@ impl Parts {
         report.parts = Some(PartsRead {
             files: set.parts.len() as u64,
             keys: keys.iter().map(|&key| set.keys[key].clone()).collect(),
-            reason: set.reason.clone(),
+            reason: set.reason.to_string(),
             drifting: if drift.is_empty() { Vec::new() } else { written().collect() },
         });
         // Those of the first file are added with the others'.

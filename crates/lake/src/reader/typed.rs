@@ -22,6 +22,7 @@ use super::report::{ReadReport, RepairKind};
 use super::{Column, ReadOptions, TableReader};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::guard;
+use lakeward_core::text::hex;
 
 /// A decoder's batches; the error is a reason in one clause.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, String>> + Send>;
@@ -274,7 +275,7 @@ fn render_binary(array: &ArrayRef) -> Result<ArrayRef, String> {
 pub(super) fn binary_text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_string(),
-        Err(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => hex(bytes),
     }
 }
 

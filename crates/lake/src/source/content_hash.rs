@@ -12,6 +12,7 @@ use crate::location::Location;
 use crate::reader::{self, ReadOptions};
 use crate::storage::{self, File};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::hex;
 
 /// Bytes read at once, and bytes of each end of a file that is hashed by its ends.
 const END_BYTES: usize = 1 << 20;
@@ -42,7 +43,7 @@ impl ContentHash {
 
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

@@ -23,8 +23,10 @@ impl Object {
         Object { bytes: found.size, etag, modified_seconds: found.last_modified.timestamp() }
     }
 
-    /// A number that another content does not have, in place of a time in nanoseconds: the store's seconds, and a hash of the rest below
-    /// them. It lies a little in the past, so that a file that was just written needs no second look: its ETag tells it.
+    /// A number that stands for a time of change in nanoseconds and is another one where the content is: the store's
+    /// seconds, and below them a hash of size and ETag. It lies two seconds in the past. A file of a disk that changed
+    /// a moment ago is read again, as it may change within the same tick of the clock; here the ETag tells such a
+    /// change.
     pub fn changed_ns(&self) -> u64 {
         const NS: u64 = 1_000_000_000;
         let seconds = u64::try_from(self.modified_seconds).unwrap_or(0).saturating_sub(2);

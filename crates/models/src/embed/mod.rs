@@ -169,7 +169,11 @@ pub fn normalise(acc: &mut [f32]) -> bool {
 ///
 /// Values past the end of the shorter vector are ignored. The order of additions is fixed, so results are reproducible.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 8;
+    dot_in::<8>(a, b)
+}
+
+/// The same in that many sums side by side; another number of them rounds otherwise.
+pub fn dot_in<const LANES: usize>(a: &[f32], b: &[f32]) -> f32 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
     let mut sums = [0.0f32; LANES];

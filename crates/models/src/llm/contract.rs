@@ -167,7 +167,7 @@ impl<'a> LanguageModel<'a> {
     }
 
     /// Tokens of all questions so far, at a token for three bytes, also of those that were answered before: as a replay counts them.
-    pub fn asked_tokens(&self) -> u64 {
+    pub fn question_tokens(&self) -> u64 {
         let state = self.state();
         let messages = state.calls.iter().flat_map(|call| &call.messages);
         messages.map(|message| message.content.len() as u64).sum::<u64>() / 3

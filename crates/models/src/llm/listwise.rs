@@ -73,12 +73,12 @@ impl Listed {
         cards: &dyn Fn(&[Entry<'_>]) -> Value,
     ) -> Result<Order, Unanswered> {
         let all: Vec<Entry<'_>> = self.iter().collect();
-        let mut order = asked(model, of, values, cards, &all)?;
+        let mut order = ask_for_order(model, of, values, cards, &all)?;
         let head = &order[..order.len().min(TWICE)];
         let again: Vec<Entry<'_>> = all.iter().rev().filter(|(_, place)| head.contains(place)).copied().collect();
         if again.len() >= LEAST_TWICE
-            && model.asked_tokens() < LITTLE
-            && let Ok(second) = asked(model, of, values, cards, &again)
+            && model.question_tokens() < LITTLE
+            && let Ok(second) = ask_for_order(model, of, values, cards, &again)
         {
             // What it does not name any more goes behind what it names.
             let again = |place: &usize| second.iter().position(|other| other == place).unwrap_or(head.len());
@@ -111,7 +111,7 @@ impl Listed {
 }
 
 /// The places of the candidates that one answer names, best first; none where nothing fits.
-fn asked(
+fn ask_for_order(
     model: &LanguageModel<'_>,
     of: PromptUse,
     values: &[(&str, Value)],

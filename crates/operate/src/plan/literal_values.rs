@@ -4,6 +4,7 @@ use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::inputs::{Family, InputColumn};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::yes_or_no;
 use lakeward_sketch::normalise::without_footnotes;
 use lakeward_sketch::number::parse_number;
 use lakeward_sketch::temporal::{DateOrder, Moment, parse_date};
@@ -41,10 +42,10 @@ pub(super) fn number_for(column: &InputColumn, value: &str) -> Result<String> {
 /// # Errors
 /// [`Error::Usage`] for what is neither.
 pub(super) fn boolean_for(column: &InputColumn, value: &str) -> Result<&'static str> {
-    match value.trim().to_lowercase().as_str() {
-        "true" | "yes" | "y" | "t" | "on" | "1" => Ok("TRUE"),
-        "false" | "no" | "n" | "f" | "off" | "0" => Ok("FALSE"),
-        _ => Err(Error::Usage(format!("`{}` holds yes and no, and `{}` is neither", column.name, shown(value)))),
+    match yes_or_no(value.trim()) {
+        Some(true) => Ok("TRUE"),
+        Some(false) => Ok("FALSE"),
+        None => Err(Error::Usage(format!("`{}` holds yes and no, and `{}` is neither", column.name, shown(value)))),
     }
 }
 

@@ -1,8 +1,8 @@
-//! How often: `monthly`, `every other year`, `P_ANNUAL`, `at no fixed interval`.
+//! Words for how often data is measured or released: `monthly`, `every other year`, `P_ANNUAL`, `at no fixed interval`.
 
 use lakeward_core::text::{is_function_word, lower_words};
 
-use crate::reader::number_said;
+use crate::reader::number_in_words;
 
 /// A frequency, the same for all ways to say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn meant_by(text: &str) -> Option<Frequency> {
     let irregular = has(&IRREGULAR) || (has(&["no", "not"]) && has(&["regular", "fixed", "schedule"]));
     let unit = words.iter().find_map(|word| STEMS.iter().find(|(stem, _)| word.starts_with(stem)));
     let hours = unit.map(|(_, hours)| {
-        let said = number_said(text).map(|number| number.value).filter(|number| (1.0..=100.0).contains(number));
+        let said = number_in_words(text).map(|number| number.value).filter(|number| (1.0..=100.0).contains(number));
         let other = has(&["other", "second", "bi"]) && !has(&["biennial", "biannual"]);
         if has(&["semi", "half", "biannual", "twice"]) && *hours > MONTH {
             hours / 2
@@ -82,7 +82,7 @@ pub(super) fn is_only_frequency(text: &str) -> bool {
             || IRREGULAR.iter().any(|stem| word.starts_with(stem))
             || AROUND.contains(&word.as_str())
             || is_function_word(&word)
-            || number_said(&word).is_some()
+            || number_in_words(&word).is_some()
     })
 }
 

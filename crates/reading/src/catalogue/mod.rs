@@ -1,7 +1,7 @@
 //! What demands mean in a catalogue: words of a request become values that its records have.
 //!
-//! A demand that the records can be held against filters; one that is only alike affects the score; one that the catalogue says nothing of
-//! stays words to search by.
+//! A demand whose words name a value filters the records. One that is only like a value changes their scores. One for
+//! which the catalogue has nothing stays words to search by.
 
 mod frequency;
 mod spelling;
@@ -17,7 +17,7 @@ use crate::reader::{TurnReading, this_year, words};
 
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::request::{Demand, Demanded};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{Stemmer, is_function_word, lower_words, shown};
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::StaticModel;
@@ -71,23 +71,23 @@ impl CatalogueWords {
         let Some(vocabulary) = self.of(index)? else {
             return Err(Error::Usage("the catalogue says nothing by field that could be asked for".into()));
         };
-        let known = Role::from(role.to_string());
-        let said = Demand::said(known.clone(), words, turn);
+        let known = Respect::from(role.to_string());
+        let said = Demand::in_words(known.clone(), words, turn);
         let grounded = match known {
-            Role::Period => crate::reader::period_demand(said),
+            Respect::Period => crate::reader::period_demand(said),
             _ => vocabulary.grounded(said),
         };
-        if grounded.role == known && grounded.value != Demanded::Said {
+        if grounded.role == known && grounded.value != Demanded::Words {
             return Ok(Demand { hard: true, filters: true, ..grounded });
         }
         let nearest = |of: &str, names: &mut dyn Iterator<Item = &str>| nearest_names(of, names, 1).into_iter().next();
         let advice =
             |nearest: Option<String>| nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-        if vocabulary.has(&known) || known == Role::Period {
+        if vocabulary.has(&known) || known == Respect::Period {
             let near = nearest(words, &mut vocabulary.values_of(&known));
             return Err(Error::Usage(format!("no record has `{}` as {role}{}", shown(words, 80), advice(near))));
         }
-        let roles: Vec<&str> = vocabulary.roles().map(Role::name).collect();
+        let roles: Vec<&str> = vocabulary.roles().map(Respect::name).collect();
         let near = nearest(role, &mut roles.iter().copied());
         let all = near.map_or(format!("; there is {}", roles.join(", ")), |name| advice(Some(name)));
         Err(Error::Usage(format!("the catalogue says nothing of a `{}`{all}", shown(role, 40))))
@@ -98,34 +98,36 @@ impl Vocabulary {
     /// A demand with the values that it means here. A grain can be a dimension of the records, or how often they are released; what the
     /// data is about can be one of their subjects.
     pub fn grounded(&self, demand: Demand) -> Demand {
-        if demand.value != Demanded::Said {
+        if demand.value != Demanded::Words {
             return demand;
         }
         let frequency = || {
             let values = self.of_frequency(frequency::meant_by(&demand.said)?)?;
-            Some((Role::Frequency, vec![values.to_vec()], true))
+            Some((Respect::Frequency, vec![values.to_vec()], true))
         };
         let found = match &demand.role {
-            Role::Frequency => frequency(),
-            Role::Status => status::meant_by(&demand.said)
+            Respect::Frequency => frequency(),
+            Respect::Status => status::meant_by(&demand.said)
                 .and_then(|status| self.of_status(status))
-                .map(|values| (Role::Status, vec![values.to_vec()], true)),
-            Role::Grain => Some(())
+                .map(|values| (Respect::Status, vec![values.to_vec()], true)),
+            Respect::Grain => Some(())
                 .filter(|()| frequency::is_only_frequency(&demand.said))
                 .and_then(|()| frequency())
-                .or_else(|| self.in_role(&Role::Dimension, &demand.said)),
-            Role::Column => self.in_role(&Role::Dimension, &demand.said).map(|(role, values, _)| (role, values, false)),
-            Role::Topic => [Role::Subject, Role::Source, Role::Institution, Role::Dimension]
+                .or_else(|| self.in_role(&Respect::Dimension, &demand.said)),
+            Respect::Column => {
+                self.in_role(&Respect::Dimension, &demand.said).map(|(role, values, _)| (role, values, false))
+            }
+            Respect::Topic => [Respect::Subject, Respect::Source, Respect::Institution, Respect::Dimension]
                 .iter()
                 .find_map(|role| self.in_role(role, &demand.said).filter(|(.., whole)| *whole))
                 .map(|(role, values, _)| (role, values, false)),
             // Words do not say whether it published the data or made it: which of the two it is, the catalogue says.
-            Role::Source => {
-                let published = self.in_role(&Role::Source, &demand.said);
+            Respect::Source => {
+                let published = self.in_role(&Respect::Source, &demand.said);
                 match published.as_ref().is_some_and(|(.., whole)| *whole) {
                     true => published,
                     false => {
-                        let made = self.in_role(&Role::Institution, &demand.said);
+                        let made = self.in_role(&Respect::Institution, &demand.said);
                         made.filter(|(.., whole)| *whole || published.is_none()).or(published)
                     }
                 }
@@ -151,7 +153,7 @@ impl Vocabulary {
         let stems: Vec<Option<Stem>> = places.iter().map(|place| self.mended(&said[*place], &mut stemmer)).collect();
         let content: Vec<bool> = places.iter().map(|place| !is_function_word(&said[*place])).collect();
         let mut names: Vec<(usize, Range<usize>)> = Vec::new();
-        for role in [Role::Source, Role::Institution, Role::Dimension, Role::Subject, Role::Place] {
+        for role in [Respect::Source, Respect::Institution, Respect::Dimension, Respect::Subject, Respect::Place] {
             let Some(at) = self.role_at(&role) else { continue };
             for (from, to, _) in self.named(at, &stems, &content).0 {
                 let bytes = words[places[from]].bytes.start..words[places[to - 1]].bytes.end;
@@ -179,7 +181,7 @@ impl Vocabulary {
     }
 
     /// The values of a role that words name, and whether the words name nothing else; the most alike where none is named outright.
-    fn in_role(&self, role: &Role, said: &str) -> Option<(Role, Vec<Vec<String>>, bool)> {
+    fn in_role(&self, role: &Respect, said: &str) -> Option<(Respect, Vec<Vec<String>>, bool)> {
         let at = self.role_at(role)?;
         let words: Vec<String> = lower_words(said).collect();
         let mut stemmer = Stemmer::default();
@@ -226,28 +228,28 @@ mod tests {
 
     fn vocabulary() -> Vocabulary {
         let values = [
-            (Role::Place, "Ontario"),
-            (Role::Place, "Prince Edward Island"),
-            (Role::Place, "British Columbia"),
-            (Role::Subject, "Crops"),
-            (Role::Subject, "Government finance"),
-            (Role::Source, "Labour Force Survey"),
-            (Role::Source, "Census"),
-            (Role::Institution, "Institute of Botany"),
-            (Role::Institution, "Census"),
-            (Role::Dimension, "Sex"),
-            (Role::Dimension, "Age group"),
-            (Role::Frequency, "Monthly"),
-            (Role::Frequency, "Annual"),
-            (Role::Status, "current"),
-            (Role::Status, "archived"),
+            (Respect::Place, "Ontario"),
+            (Respect::Place, "Prince Edward Island"),
+            (Respect::Place, "British Columbia"),
+            (Respect::Subject, "Crops"),
+            (Respect::Subject, "Government finance"),
+            (Respect::Source, "Labour Force Survey"),
+            (Respect::Source, "Census"),
+            (Respect::Institution, "Institute of Botany"),
+            (Respect::Institution, "Census"),
+            (Respect::Dimension, "Sex"),
+            (Respect::Dimension, "Age group"),
+            (Respect::Frequency, "Monthly"),
+            (Respect::Frequency, "Annual"),
+            (Respect::Status, "current"),
+            (Respect::Status, "archived"),
         ];
         let values = values.into_iter().map(|(role, value)| (role, value.to_string(), 3));
         Vocabulary::new(values, std::iter::empty(), true)
     }
 
-    fn grounded(role: Role, said: &str) -> String {
-        let found = vocabulary().grounded(Demand::said(role, said, 1));
+    fn grounded(role: Respect, said: &str) -> String {
+        let found = vocabulary().grounded(Demand::in_words(role, said, 1));
         format!("{} {found}{}", found.role, if found.hard { "!" } else { "" })
     }
 
@@ -272,21 +274,21 @@ mod tests {
     #[test]
     fn words_become_values_of_the_catalogue() {
         for (role, said, expected) in [
-            (Role::Place, "ontario", "place Ontario!"),
-            (Role::Place, "Ontario and british columbia", "place Ontario and British Columbia!"),
-            (Role::Place, "PEI", "place Prince Edward Island!"),
-            (Role::Place, "Norway", "place Norway"),
-            (Role::Source, "the labor force survey", "source Labour Force Survey"),
+            (Respect::Place, "ontario", "place Ontario!"),
+            (Respect::Place, "Ontario and british columbia", "place Ontario and British Columbia!"),
+            (Respect::Place, "PEI", "place Prince Edward Island!"),
+            (Respect::Place, "Norway", "place Norway"),
+            (Respect::Source, "the labor force survey", "source Labour Force Survey"),
             // Who made the data is read as who published it; what both are called so is the publisher.
-            (Role::Source, "the Institute of Botany", "institution Institute of Botany!"),
-            (Role::Source, "the census", "source Census!"),
-            (Role::Institution, "the census", "institution Census!"),
-            (Role::Grain, "monthly", "frequency Monthly!"),
-            (Role::Grain, "sex and age groups", "dimension Sex and Age group!"),
-            (Role::Topic, "crops", "subject Crops"),
-            (Role::Topic, "how many people farm", "topic how many people farm"),
-            (Role::Frequency, "every year", "frequency Annual!"),
-            (Role::Status, "still updated", "status current!"),
+            (Respect::Source, "the Institute of Botany", "institution Institute of Botany!"),
+            (Respect::Source, "the census", "source Census!"),
+            (Respect::Institution, "the census", "institution Census!"),
+            (Respect::Grain, "monthly", "frequency Monthly!"),
+            (Respect::Grain, "sex and age groups", "dimension Sex and Age group!"),
+            (Respect::Topic, "crops", "subject Crops"),
+            (Respect::Topic, "how many people farm", "topic how many people farm"),
+            (Respect::Frequency, "every year", "frequency Annual!"),
+            (Respect::Status, "still updated", "status current!"),
         ] {
             assert_eq!(grounded(role, said), expected, "{said}");
         }

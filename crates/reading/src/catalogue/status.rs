@@ -1,4 +1,4 @@
-//! Whether it is kept up: `still updated`, `discontinued`.
+//! Words for whether data is still maintained: `still updated`, `discontinued`.
 
 use lakeward_core::text::lower_words;
 

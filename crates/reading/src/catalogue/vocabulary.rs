@@ -1,8 +1,9 @@
 //! What a catalogue says by field: which values occur in which role.
 //!
-//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. What is asked for by a name is
-//! looked up by its stems; what is paraphrased by the words it shares with a thing. How often and whether kept up are asked for in other
-//! words than the catalogue has, so its values of these roles are read like the requests.
+//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. A request
+//! that names a thing finds it by its stems, one that paraphrases it by the words that both share. Frequency and
+//! status are asked for in other words than those of the catalogue, so its values in these respects are read in the
+//! same way as requests.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +15,7 @@ use super::frequency::{self, Frequency};
 use super::spelling::Spelling;
 use super::status::{self, Status};
 use lakeward_core::error::Result;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{Stemmer, is_function_word, lower_words};
 use lakeward_index::LakeIndex;
 
@@ -49,7 +50,7 @@ pub struct Vocabulary {
 }
 
 struct RoleValues {
-    role: Role,
+    role: Respect,
     things: usize,
 }
 
@@ -74,7 +75,7 @@ impl Vocabulary {
     ///
     /// Roles with fewer than two distinct values tell nothing apart and are left out.
     pub fn new(
-        values: impl Iterator<Item = (Role, String, u32)>,
+        values: impl Iterator<Item = (Respect, String, u32)>,
         title_words: impl Iterator<Item = (String, u32)>,
         has_years: bool,
     ) -> Self {
@@ -102,17 +103,17 @@ impl Vocabulary {
     }
 
     /// Whether requests can ask for something in this role.
-    pub fn has(&self, role: &Role) -> bool {
+    pub fn has(&self, role: &Respect) -> bool {
         self.roles.iter().any(|known| known.role == *role)
     }
 
     /// The roles that can be asked for.
-    pub fn roles(&self) -> impl Iterator<Item = &Role> + Clone {
+    pub fn roles(&self) -> impl Iterator<Item = &Respect> + Clone {
         self.roles.iter().map(|known| &known.role)
     }
 
     /// The values that can be asked for in a role.
-    pub fn values_of<'s>(&'s self, role: &Role) -> impl Iterator<Item = &'s str> + 's {
+    pub fn values_of<'s>(&'s self, role: &Respect) -> impl Iterator<Item = &'s str> + 's {
         let at = self.role_at(role);
         let things = self.things.iter().filter(move |thing| Some(thing.role) == at);
         things
@@ -128,7 +129,7 @@ impl Vocabulary {
         self.stems.get(stem).copied()
     }
 
-    pub(super) fn role_at(&self, role: &Role) -> Option<RoleAt> {
+    pub(super) fn role_at(&self, role: &Respect) -> Option<RoleAt> {
         self.roles.iter().position(|known| known.role == *role).map(|at| at as RoleAt)
     }
 
@@ -282,13 +283,13 @@ fn hash_of(key: &[Stem]) -> u64 {
 
 /// Values by role in the order of the roles' names, each once with its records summed, the most frequent first; without
 /// roles of one value.
-fn distinct(values: impl Iterator<Item = (Role, String, u32)>) -> Vec<(Role, Vec<(String, u32)>)> {
-    let mut counts: HashMap<Role, HashMap<String, u32>> = HashMap::new();
+fn distinct(values: impl Iterator<Item = (Respect, String, u32)>) -> Vec<(Respect, Vec<(String, u32)>)> {
+    let mut counts: HashMap<Respect, HashMap<String, u32>> = HashMap::new();
     for (role, value, records) in values {
         let count = counts.entry(role).or_default().entry(value).or_default();
         *count = count.saturating_add(records);
     }
-    let mut roles: Vec<(Role, Vec<(String, u32)>)> = counts
+    let mut roles: Vec<(Respect, Vec<(String, u32)>)> = counts
         .into_iter()
         .filter(|(_, values)| values.len() >= 2)
         .map(|(role, values)| {
@@ -338,15 +339,15 @@ impl Builder {
         *self.word_counts.entry(word).or_default() += count;
     }
 
-    fn role(&mut self, role: Role, values: Vec<(String, u32)>) {
-        if role == Role::Frequency {
+    fn role(&mut self, role: Respect, values: Vec<(String, u32)>) {
+        if role == Respect::Frequency {
             group(&mut self.frequencies, &values, frequency::meant_by);
         }
-        if role == Role::Status {
+        if role == Respect::Status {
             group(&mut self.statuses, &values, status::meant_by);
         }
         let at = self.roles.len() as RoleAt;
-        let closed = matches!(role, Role::Frequency | Role::Status);
+        let closed = matches!(role, Respect::Frequency | Respect::Status);
         self.roles.push(RoleValues { role, things: 0 });
         // By key; what is more frequent comes first, and `sort` is stable.
         let mut keyed: Vec<(Vec<Stem>, String, u32)> = Vec::with_capacity(values.len());

@@ -65,14 +65,14 @@ fields! {
 /// What a question may ask for: a field, all of the record, or nothing that a record says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum Asked {
+pub enum RequestedPart {
     /// One field.
     Field(Field),
     /// None in particular.
     Other(Other),
 }
 
-/// See [`Asked`].
+/// See [`RequestedPart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Other {
@@ -85,7 +85,7 @@ pub enum Other {
 /// Classes of the classifier: the fields, all, none.
 pub const CLASSES: usize = Field::ALL.len() + 2;
 
-impl Asked {
+impl RequestedPart {
     /// Its place among the classes.
     pub fn class(self) -> usize {
         match self {
@@ -108,19 +108,19 @@ impl Likelihoods {
 
     /// How likely it asks for what a record says.
     pub fn of_any(&self) -> f64 {
-        1.0 - self.0[Asked::Other(Other::None).class()]
+        1.0 - self.0[RequestedPart::Other(Other::None).class()]
     }
 
     /// How likely each class is if it asks for what a record says; without the class that asks for nothing.
-    fn if_asked(&self) -> Vec<f64> {
+    fn if_any(&self) -> Vec<f64> {
         let sum = self.of_any().max(f64::MIN_POSITIVE);
-        let none = Asked::Other(Other::None).class();
+        let none = RequestedPart::Other(Other::None).class();
         self.0[..none].iter().map(|likelihood| likelihood / sum).collect()
     }
 
     /// The fields at least as likely as `least`, likeliest first, if it asks for what a record says; none where it rather asks for all.
     pub fn fields(&self, least: f64) -> Vec<Field> {
-        let likelihoods = self.if_asked();
+        let likelihoods = self.if_any();
         let mut likely: Vec<(Field, f64)> = Field::ALL.iter().copied().zip(likelihoods.iter().copied()).collect();
         likely.retain(|(_, likelihood)| *likelihood >= least && likeliest(&likelihoods) < Field::ALL.len());
         likely.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -129,7 +129,7 @@ impl Likelihoods {
 }
 
 /// What `question` asks for. Any text is accepted.
-pub fn asked(question: &str) -> Likelihoods {
+pub fn likelihoods(question: &str) -> Likelihoods {
     static MODEL: OnceLock<FieldModel> = OnceLock::new();
     let model = MODEL.get_or_init(|| match FieldModel::parse(classifier::BUILTIN) {
         Ok(model) => model,
@@ -153,10 +153,10 @@ mod tests {
             ("how should I reference it in my thesis?", Field::Citation),
             ("how many rows are in it?", Field::Size),
         ] {
-            let likelihoods = asked(question);
+            let likelihoods = likelihoods(question);
             assert_eq!(likelihoods.fields(0.25).first(), Some(&field), "{question}: {likelihoods:?}");
             assert!(likelihoods.of_any() > 0.5, "{question}");
         }
-        assert!(asked("where can I find data on coal mines in Poland?").of_any() < 0.5);
+        assert!(likelihoods("where can I find data on coal mines in Poland?").of_any() < 0.5);
     }
 }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::classifier::FieldModel;
-use super::{Asked, CLASSES, Likelihoods, Other};
+use super::{CLASSES, Likelihoods, Other, RequestedPart};
 use crate::logistic::{calibration_error, descend, likeliest, softmax, temperature};
 use crate::reader::annotated::Conversation;
 use crate::signals::features::Counts;
@@ -35,7 +35,7 @@ pub struct LabelledQuestion {
     /// As typed.
     pub text: String,
     /// What it asks for.
-    pub fields: Vec<Asked>,
+    pub fields: Vec<RequestedPart>,
 }
 
 /// What training came to, by the model that was not trained on a question's writer.
@@ -91,7 +91,7 @@ pub fn searches(conversation: &Conversation) -> Vec<LabelledQuestion> {
     let of = |text: &str| LabelledQuestion {
         c: conversation.id.clone(),
         text: text.into(),
-        fields: vec![Asked::Other(Other::None)],
+        fields: vec![RequestedPart::Other(Other::None)],
     };
     looks.map(|turn| of(&turn.text)).collect()
 }
@@ -147,9 +147,9 @@ pub fn train(questions: &[LabelledQuestion], searches: &[LabelledQuestion]) -> R
     model.temperature = temperature;
     // What is asked for is told apart among the questions that ask for something.
     let asking: Vec<usize> =
-        (0..questions.len()).filter(|at| questions[*at].fields[0] != Asked::Other(Other::None)).collect();
+        (0..questions.len()).filter(|at| questions[*at].fields[0] != RequestedPart::Other(Other::None)).collect();
     let prediction = |logits: &[f32; CLASSES]| {
-        let likelihoods = Likelihoods::of(logits, temperature).if_asked();
+        let likelihoods = Likelihoods::of(logits, temperature).if_any();
         let best = likeliest(&likelihoods);
         (best, likelihoods[best])
     };
@@ -182,7 +182,7 @@ fn writer(question: &LabelledQuestion) -> &str {
     &question.c[..end]
 }
 
-fn truth(fields: &[Asked]) -> [f32; CLASSES] {
+fn truth(fields: &[RequestedPart]) -> [f32; CLASSES] {
     let mut truth = [0.0; CLASSES];
     let sum = 1.0 + FURTHER * (fields.len() - 1) as f32;
     for (at, asked) in fields.iter().enumerate() {
@@ -221,7 +221,7 @@ mod tests {
         let line =
             r#"{"c": "wd104", "t": 2, "text": "who made it, may I use it?", "fields": ["publisher", "licence"]}"#;
         let questions = parse(&format!("{line}\n\n")).unwrap();
-        assert_eq!(questions[0].fields, [Asked::Field(Field::Publisher), Asked::Field(Field::Licence)]);
+        assert_eq!(questions[0].fields, [RequestedPart::Field(Field::Publisher), RequestedPart::Field(Field::Licence)]);
         assert_eq!(writer(&questions[0]), "wd");
         let truth = truth(&questions[0].fields);
         assert!((truth.iter().sum::<f32>() - 1.0).abs() < 1e-6 && truth[Field::Publisher as usize] > 0.7);

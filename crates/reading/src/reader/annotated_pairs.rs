@@ -1,4 +1,5 @@
-//! Annotated turns beside tables that they are not about: what [`Explained::other_is_meant`] is fitted on (`scripts/other_table.py`).
+//! Annotated turns, each read over the table at hand and over another one that a search for its words finds: what
+//! [`Explained::other_is_meant`] is fitted on (`scripts/other_table.py`).
 
 use serde::Serialize;
 

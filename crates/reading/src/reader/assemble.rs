@@ -1,8 +1,9 @@
-//! From a turn as it was read to the plan that it wants: spans become conditions, measures, keys, orders in the slots of the plan.
+//! Makes a plan of a turn that was read: its spans become conditions, measures, keys and orders in the slots of the
+//! plan.
 //!
-//! Types decide what is possible: a number is not compared with a column of names, an order needs a column. What cannot be put into the
-//! plan is returned with the reason; nothing that was read is dropped in silence. Tables that are wanted are returned as requests: only a search
-//! can name them.
+//! Types decide what is possible: a number is not compared with a column of names, an order needs a column. What
+//! cannot be put into the plan is returned with the reason; nothing that was read is dropped in silence. Other tables
+//! are returned as descriptions, as only a search can find them.
 
 mod columns;
 mod conditions;
@@ -231,7 +232,7 @@ impl<'a> Assembler<'a> {
                 lost.push(next.to_string());
             }
         }
-        let reason = "no column is known that is called so, and nothing is grouped by it";
+        let reason = "no column has this name, so nothing is grouped by it";
         self.not_applied.extend(lost.into_iter().map(|words| NotApplied { words, reason: reason.into() }));
     }
 

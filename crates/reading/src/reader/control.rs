@@ -1,5 +1,5 @@
-//! What a turn says of the plan that stands in closed forms, which no model needs to guess: carry it out, turn its order round, take back its
-//! last condition, order or number of rows, count its rows.
+//! Closed forms of what a turn does to the present plan, which no model needs to guess: run it, reverse its order,
+//! take back its last condition, order or number of rows, count its rows.
 
 use lakeward_core::plan::{Condition, Direction, Grouping, Measure, MeasureFunction, Order, Plan, Step};
 use lakeward_core::request::Act;
@@ -42,7 +42,7 @@ const IT: [&str; 14] =
 
 impl Control {
     /// What a whole text says so; none where it says anything else.
-    pub fn said(text: &str) -> Option<Self> {
+    pub fn of_text(text: &str) -> Option<Self> {
         let words: Vec<String> = lower_words(text).filter(|word| !POLITE.contains(&word.as_str())).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run(&words).or_else(|| reverse(&words)).or_else(|| take_back(&words)).or_else(|| count_rows(&words))
@@ -240,10 +240,10 @@ mod tests {
         for text in
             ["run it", "Run it please", "ok, run that", "carry it out", "execute the query", "run the operation"]
         {
-            assert_eq!(Control::said(text), Some(Control::Run(None)), "{text}");
+            assert_eq!(Control::of_text(text), Some(Control::Run(None)), "{text}");
         }
-        assert_eq!(Control::said("run 2"), Some(Control::Run(Some(2))));
-        assert_eq!(Control::said("run operation 3, please"), Some(Control::Run(Some(3))));
+        assert_eq!(Control::of_text("run 2"), Some(Control::Run(Some(2))));
+        assert_eq!(Control::of_text("run operation 3, please"), Some(Control::Run(Some(3))));
         for text in [
             "the other way round",
             "sort that the other way",
@@ -251,15 +251,15 @@ mod tests {
             "in reverse order please",
             "flip the order",
         ] {
-            assert_eq!(Control::said(text), Some(Control::Reverse), "{text}");
+            assert_eq!(Control::of_text(text), Some(Control::Reverse), "{text}");
         }
         for text in ["drop that last filter", "remove the last condition", "take the filter off again"] {
-            assert_eq!(Control::said(text), Some(Control::TakeBack(Slot::Condition)), "{text}");
+            assert_eq!(Control::of_text(text), Some(Control::TakeBack(Slot::Condition)), "{text}");
         }
         for text in ["how many is that?", "how many are left", "so how many rows", "how many are there in total"] {
-            assert_eq!(Control::said(text), Some(Control::Count), "{text}");
+            assert_eq!(Control::of_text(text), Some(Control::Count), "{text}");
         }
-        assert_eq!(Control::said("drop the limit"), Some(Control::TakeBack(Slot::Limit)));
+        assert_eq!(Control::of_text("drop the limit"), Some(Control::TakeBack(Slot::Limit)));
         for text in [
             "",
             "runs batted in",
@@ -276,7 +276,7 @@ mod tests {
             "how many is that each",
             "how many ships are left",
         ] {
-            assert_eq!(Control::said(text), None, "{text}");
+            assert_eq!(Control::of_text(text), None, "{text}");
         }
     }
 

@@ -1,8 +1,9 @@
-//! What a conversation wants of datasets, as a turn leaves it: the spans of a reading put to the demands in force.
+//! The demands of a conversation after a turn: the spans of its reading are added to the demands in force, replace
+//! them or take them back.
 
 use chrono::{Datelike, Utc};
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role as Respect;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 
 use super::period::years;
@@ -179,7 +180,7 @@ fn respect_of(span: &Span, over_demands: bool) -> Option<Respect> {
 fn demand_of(span: &Span, role: Respect, turn: usize, this_year: i32) -> Demand {
     let kept_out = matches!(span.role, Role::Value | Role::Test) && span.operator == Operator::Different;
     let avoid = span.unwanted || span.role == Role::Hide || kept_out;
-    let mut demand = Demand { avoid, ..Demand::said(role, span.words.clone(), turn) };
+    let mut demand = Demand { avoid, ..Demand::in_words(role, span.words.clone(), turn) };
     if demand.role == Respect::Period {
         let mut operator = span.operator;
         if demand.avoid {

@@ -1,4 +1,5 @@
-//! How much of a turn the columns explain that it was read over. Read over two tables, the turn tells which of them it is about.
+//! How much of a turn is explained by the columns of a table. Of two tables, the turn is about the one that explains
+//! more of it.
 
 use lakeward_core::text::is_function_word;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! What the words of a span spell out: columns and values that are called so, whatever the model takes the words for.
+//! Columns and values that have the very words of a span as their name; they count whatever the model takes the words
+//! for.
 
 use lakeward_core::text::{is_function_word, name_key, stems};
 

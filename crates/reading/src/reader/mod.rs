@@ -31,7 +31,7 @@ pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};
 pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};
-pub use number::{MONTHS, month as month_said, number as number_said};
+pub use number::{MONTHS, month as month_in_words, number as number_in_words};
 pub use readings::{Meaning, READINGS, Reading, meanings};
 pub use schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, ValueMatch, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};

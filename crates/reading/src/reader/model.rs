@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use lakeward_models::embed::{PieceEncoder, SentenceModel, gelu};
+use lakeward_models::embed::{PieceEncoder, SentenceModel, dot_in, gelu};
 use safetensors::SafeTensors;
 
 use super::demands::schema_of_demands;
@@ -65,12 +65,7 @@ impl Head {
 
 /// In sixteen sums, so that they are computed side by side.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    let mut sums = [0.0f32; 16];
-    for (a, b) in a.iter().zip(b) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
-    }
-    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
+    dot_in::<16>(a, b)
 }
 
 /// The built-in reader.

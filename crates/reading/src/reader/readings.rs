@@ -1,8 +1,9 @@
-//! The likeliest readings of a turn, and the plans that they speak for.
+//! The likeliest readings of a turn, and the plans that they lead to.
 //!
-//! The model chooses the role of each word, and operator, function and columns of each span, one by one; what is likeliest of each need not make sense
-//! together. So readings that differ from the likeliest in one choice or two are put into plans as well. Readings that come to one plan speak
-//! for it together; a plan that does nothing, or leaves open what it groups or cuts for, is hardly what was meant.
+//! The model chooses the role of each word, and operator, function and columns of each span, one by one; the likeliest
+//! choices need not make sense together. So plans are also made of readings that differ from the likeliest in one
+//! choice or two. Readings that lead to the same plan add up; a plan that changes nothing, or does not say what its
+//! groups or its cut are for, is hardly what was meant.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

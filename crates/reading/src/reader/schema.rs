@@ -1,4 +1,4 @@
-//! The columns that a turn can speak of: those of the rows at hand, and those of the result that stands.
+//! The columns that a turn can speak of: those of the rows at hand, and those of the present result.
 
 use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
 use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};

@@ -316,7 +316,7 @@ impl Span {
 
     /// The span of these bytes of a text, with the unit that is said with its number.
     pub(super) fn of(text: &str, bytes: std::ops::Range<usize>, role: Role) -> Self {
-        let unit = (role == Role::Value).then(|| Unit::said(&text[bytes.start..], bytes.len())).flatten();
+        let unit = (role == Role::Value).then(|| Unit::behind_number(&text[bytes.start..], bytes.len())).flatten();
         Self { unit, ..Self::new(bytes.clone(), &text[bytes], role) }
     }
 
@@ -395,7 +395,7 @@ impl TurnReading {
         if wants_nothing && !says_no(&self.text) {
             self.spans.iter_mut().filter(|span| span.role == Role::Topic).for_each(|span| span.unwanted = false);
         }
-        if let Some((bytes, decimals)) = decimals_said(&self.text) {
+        if let Some((bytes, decimals)) = decimals_in(&self.text) {
             self.spans.retain(|span| span.bytes.end <= bytes.start || bytes.end <= span.bytes.start);
             self.decimals = Some((self.text[bytes].to_string(), decimals));
         }
@@ -464,7 +464,7 @@ fn says_no(text: &str) -> bool {
 }
 
 /// The decimals that a text asks for, with the words: `two decimal places`.
-fn decimals_said(text: &str) -> Option<(std::ops::Range<usize>, i32)> {
+fn decimals_in(text: &str) -> Option<(std::ops::Range<usize>, i32)> {
     const MOST: f64 = 15.0;
     let words = words(text);
     let at = words.iter().position(|word| text[word.bytes.clone()].to_lowercase().starts_with("decimal"))?;

@@ -1,4 +1,4 @@
-//! From a probability of each tag for each word to runs of words with one role.
+//! Finds the runs of words with one role, given the probability of each tag for each word.
 
 use std::ops::Range;
 

@@ -76,7 +76,7 @@ impl Unit {
     }
 
     /// The unit that stands right behind a number in a text whose first `end` bytes say the number; it may stand behind them.
-    pub(super) fn said(text: &str, end: usize) -> Option<Self> {
+    pub(super) fn behind_number(text: &str, end: usize) -> Option<Self> {
         let words = words(text);
         let last = words.iter().rposition(|word| word.bytes.start < end)?;
         let is_number = |word: &str| super::number::number(word).is_some() || matches!(word, "a" | "an" | "half");
@@ -193,7 +193,7 @@ mod tests {
     fn numbers_are_taken_in_the_unit_of_the_column() {
         let of = |name: &str, number: f64, text: &str| {
             let column = SchemaColumn::new(name, ColumnKind::Number);
-            Unit::said(text, text.len()).map(|said| in_unit_of(&column, number, &said))
+            Unit::behind_number(text, text.len()).map(|said| in_unit_of(&column, number, &said))
         };
         let value =
             |taken: Option<Taken>| if let Some(Taken::Converted(value, _)) = taken { Some(value) } else { None };
@@ -212,8 +212,12 @@ mod tests {
         assert!(matches!(of("loans", 300.0, "300 grams"), Some(Taken::Unconverted)));
         assert!(matches!(of("weight_kg", 2.0, "2 hours"), Some(Taken::Cannot(_))));
         assert!(matches!(of("min_temp", 2.0, "2 hours"), Some(Taken::Unconverted)), "a minimum is no minute");
-        assert_eq!(Unit::said("20 dogs", 7), None);
-        assert_eq!(Unit::said("under 2 hours", 7).map(|unit| unit.name), Some("hours".into()), "behind the span");
-        assert_eq!(Unit::said("2 of the hours", 1), None);
+        assert_eq!(Unit::behind_number("20 dogs", 7), None);
+        assert_eq!(
+            Unit::behind_number("under 2 hours", 7).map(|unit| unit.name),
+            Some("hours".into()),
+            "behind the span"
+        );
+        assert_eq!(Unit::behind_number("2 of the hours", 1), None);
     }
 }

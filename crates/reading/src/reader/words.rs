@@ -1,4 +1,4 @@
-//! A text in words and signs with their places.
+//! Splits a text into words and signs, each with its place.
 
 use std::ops::Range;
 

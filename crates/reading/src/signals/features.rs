@@ -1,7 +1,8 @@
 //! What of a request's text the classifier sees: words and pairs of words, letter triples and quadruples, and cue phrases.
 //!
-//! Words and letters are hashed ([`FEATURES`] places, few collisions at this size) and weighed by inverse document frequency
-//! later; each of the two blocks has length 1, so that long requests do not shout. Numbers are all one number.
+//! Words and letters are hashed ([`FEATURES`] places, few collisions at this size) and weighed by inverse document
+//! frequency later; each of the two blocks has length 1, so that a long request has no greater weight. Numbers are all
+//! one number.
 
 use std::collections::BTreeMap;
 

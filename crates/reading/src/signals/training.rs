@@ -1,7 +1,7 @@
 //! Training the signal model on labelled requests, and how well it does on requests it was not trained on.
 //!
-//! Logistic regression ([`crate::logistic`]). Ten folds by a hash of the request's id give the held-out figures and the temperature that makes
-//! confidences honest.
+//! Logistic regression ([`crate::logistic`]). Ten folds by a hash of the request's id give the held-out figures and
+//! the temperature that calibrates confidences.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Facet;
+use super::FactKind;
 use super::facts::Facts;
 use super::grounding::{Ground, likeness};
 use super::phrases::words_of;
@@ -65,7 +65,7 @@ pub struct AuditedTable {
     /// Whether the table has changed since.
     pub stale: bool,
     /// Facets said to be unknown.
-    pub unknown: Vec<Facet>,
+    pub unknown: Vec<FactKind>,
     /// Its questions.
     pub questions: Vec<AuditedQuestion>,
 }

@@ -104,7 +104,7 @@ fn content(index: &LakeIndex, table: TableRef, dataset: &Dataset) -> Result<Stri
     }
     let segment = index.segment(table.segment)?;
     let mut columns: Vec<std::vec::IntoIter<(u64, &str)>> = Vec::new();
-    for column in segment.catalog.columns(table.table)? {
+    for column in segment.tables.columns(table.table)? {
         let record = segment.columns.record(column)?;
         // Measurements are noise as words.
         if record.logical() != LogicalType::Float {

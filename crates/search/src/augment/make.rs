@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Facet;
+use super::FactKind;
 use super::facts::Facts;
 use super::rules;
 use super::store::{QuestionStore, TableQuestions};
@@ -72,7 +72,7 @@ pub struct MadeQuestions {
     /// The questions.
     pub questions: Vec<String>,
     /// Facets that the facts leave open.
-    pub unknown: Vec<Facet>,
+    pub unknown: Vec<FactKind>,
     /// Questions dropped because they say what the facts do not.
     pub dropped: u64,
 }

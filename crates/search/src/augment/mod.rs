@@ -35,7 +35,7 @@ pub const MOST_QUESTIONS: usize = 10;
 /// What one would want to know of a table before using it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Facet {
+pub enum FactKind {
     /// What it is about.
     Subject,
     /// Where its rows are from.
@@ -54,30 +54,30 @@ pub enum Facet {
     Licence,
 }
 
-impl Facet {
+impl FactKind {
     /// All of them.
-    pub const ALL: [Facet; 8] = [
-        Facet::Subject,
-        Facet::Place,
-        Facet::Period,
-        Facet::Unit,
-        Facet::Publisher,
-        Facet::Population,
-        Facet::Method,
-        Facet::Licence,
+    pub const ALL: [FactKind; 8] = [
+        FactKind::Subject,
+        FactKind::Place,
+        FactKind::Period,
+        FactKind::Unit,
+        FactKind::Publisher,
+        FactKind::Population,
+        FactKind::Method,
+        FactKind::Licence,
     ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
-            Facet::Subject => "subject",
-            Facet::Place => "place",
-            Facet::Period => "period",
-            Facet::Unit => "unit",
-            Facet::Publisher => "publisher",
-            Facet::Population => "population",
-            Facet::Method => "method",
-            Facet::Licence => "licence",
+            FactKind::Subject => "subject",
+            FactKind::Place => "place",
+            FactKind::Period => "period",
+            FactKind::Unit => "unit",
+            FactKind::Publisher => "publisher",
+            FactKind::Population => "population",
+            FactKind::Method => "method",
+            FactKind::Licence => "licence",
         }
     }
 }

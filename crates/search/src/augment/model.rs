@@ -11,7 +11,7 @@ use super::grounding::{Ground, likeness};
 use super::make::{MadeQuestions, QuestionMaker};
 use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
-use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
+use super::{FactKind as Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
 use crate::cite::without_identifiers;
 use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::Share;

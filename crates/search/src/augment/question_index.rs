@@ -250,7 +250,7 @@ fn rebuilt_if_damaged(
 
 /// A hash of a table's file and of what is said about it.
 fn stamp_of(lake: &LakeIndex, table: TableRef) -> Result<String> {
-    let stamp = lake.segment(table.segment)?.catalog.stamp(table.table)?;
+    let stamp = lake.segment(table.segment)?.tables.stamp(table.table)?;
     let mut bytes = stamp.content.to_vec();
     bytes.extend(stamp.metadata_hash.to_le_bytes());
     bytes.extend(stamp.sample_rows.to_le_bytes());

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::facts::{FactColumn, Facts, tidy};
 use super::phrases::{content_words, is_data_word, is_function_word, phrases, sentences, words_of};
 use super::unknown::unknown;
-use super::{Facet, MOST_QUESTIONS};
+use super::{FactKind, MOST_QUESTIONS};
 use lakeward_core::text::years::{LIKELY, year};
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 
@@ -32,10 +32,10 @@ const MOST_GROUPS: u64 = 60;
 
 /// The questions, at most [`MOST_QUESTIONS`], and the facets that the facts leave open. Fewer than five only where the facts
 /// are too few; `unknown` then says so.
-pub fn questions(facts: &Facts) -> (Vec<String>, Vec<Facet>) {
+pub fn questions(facts: &Facts) -> (Vec<String>, Vec<FactKind>) {
     let subject = Subject::of(facts);
     let columns = Columns::of(facts);
-    let mut asked = Asked::default();
+    let mut asked = QuestionsSoFar::default();
     // The order is that of use: where ten are too few, the last ones go.
     asked.add(topic(&subject));
     let mut described = from_description(facts, &subject).into_iter();
@@ -62,12 +62,12 @@ pub fn questions(facts: &Facts) -> (Vec<String>, Vec<Facet>) {
 
 /// Questions asked so far; alike ones are asked once.
 #[derive(Default)]
-struct Asked {
+struct QuestionsSoFar {
     questions: Vec<String>,
     seen: HashSet<Vec<String>>,
 }
 
-impl Asked {
+impl QuestionsSoFar {
     fn add(&mut self, question: Option<String>) {
         let Some(question) = question else { return };
         // As it will be read again: facts of many spaces give questions of many spaces.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::tidy;
 use super::rules::LONGEST_QUESTION_CHARS;
-use super::{Facet, MOST_QUESTIONS};
+use super::{FactKind, MOST_QUESTIONS};
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{
     Bounds, Damage, FileLock, KeyedLines, KeyedRecord, LineRecord, LinesFormat, Links, Purpose, make_folder,
@@ -50,7 +50,7 @@ pub struct TableQuestions {
     /// The questions, at most ten.
     pub questions: Vec<String>,
     /// Facets that the facts leave open.
-    pub unknown: Vec<Facet>,
+    pub unknown: Vec<FactKind>,
     /// What made them: `rules@1`, or the model with name, version and hash of its prompt.
     pub generator: String,
 }
@@ -164,7 +164,7 @@ mod tests {
             id: id.into(),
             content: "c".into(),
             questions: vec![question.into()],
-            unknown: vec![Facet::Unit],
+            unknown: vec![FactKind::Unit],
             generator: "rules@1".into(),
         }
     }

@@ -1,6 +1,6 @@
 //! Which facets of a table its facts leave open, so that nobody reads an answer into a question.
 
-use super::Facet;
+use super::FactKind;
 use super::facts::Facts;
 use super::phrases::words_of;
 use super::rules::years_of;
@@ -104,8 +104,8 @@ const UNIT_WORDS: [&str; 42] = [
     "usd",
 ];
 
-/// The facets that `facts` leave open, in the order of [`Facet`].
-pub(super) fn unknown(facts: &Facts) -> Vec<Facet> {
+/// The facets that `facts` leave open, in the order of [`FactKind`].
+pub(super) fn unknown(facts: &Facts) -> Vec<FactKind> {
     let said = words_of(&facts.description);
     let has = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
     let titled = facts.title.as_deref().unwrap_or_default();
@@ -121,17 +121,17 @@ pub(super) fn unknown(facts: &Facts) -> Vec<Facet> {
         .any(|text| text.chars().any(char::is_alphabetic));
     let place = !facts.places.is_empty() || names_place(&facts.description) || names_place(titled);
     let period = facts.period.is_some() || !years_of(&facts.description).is_empty() || !years_of(titled).is_empty();
-    let known = |facet: Facet| match facet {
-        Facet::Subject => subject,
-        Facet::Place => place,
-        Facet::Period => period,
-        Facet::Unit => measured || in_column(&UNIT_WORDS) || has(&UNIT_WORDS),
-        Facet::Publisher => facts.publisher.is_some(),
-        Facet::Population => has(&POPULATION_WORDS),
-        Facet::Method => has(&METHOD_WORDS),
-        Facet::Licence => facts.has_licence,
+    let known = |facet: FactKind| match facet {
+        FactKind::Subject => subject,
+        FactKind::Place => place,
+        FactKind::Period => period,
+        FactKind::Unit => measured || in_column(&UNIT_WORDS) || has(&UNIT_WORDS),
+        FactKind::Publisher => facts.publisher.is_some(),
+        FactKind::Population => has(&POPULATION_WORDS),
+        FactKind::Method => has(&METHOD_WORDS),
+        FactKind::Licence => facts.has_licence,
     };
-    Facet::ALL.into_iter().filter(|facet| !known(*facet)).collect()
+    FactKind::ALL.into_iter().filter(|facet| !known(*facet)).collect()
 }
 
 /// Whether a text names something with a capital behind a word of place: `in Maryland`. Months are no places.

@@ -217,13 +217,13 @@ impl<'a> Gate<'a> {
             return Ok(true);
         }
         for table in self.index.tables() {
-            let catalog = &self.index.segment(table.segment)?.catalog;
+            let store = &self.index.segment(table.segment)?.tables;
             let is_last = |whole: &str| whole.rsplit('/').next() == Some(name);
-            let is_origin = match catalog.origin(table.table)? {
+            let is_origin = match store.origin(table.table)? {
                 Origin::File(path) => path == name || is_last(path),
                 record @ Origin::Record { .. } => record == Origin::read(name),
             };
-            if is_origin || is_last(catalog.id(table.table)?) {
+            if is_origin || is_last(store.id(table.table)?) {
                 return Ok(true);
             }
         }

@@ -118,7 +118,7 @@ pub(super) fn with_content(index: &LakeIndex, own: &OwnIdentifier) -> Result<Vec
         return Ok(found);
     }
     for table in index.tables() {
-        if own.is_version(index.segment(table.segment)?.catalog.content(table.table)?) {
+        if own.is_version(index.segment(table.segment)?.tables.content(table.table)?) {
             found.push(table);
         }
     }
@@ -264,11 +264,11 @@ fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> R
     let mut citations = Vec::new();
     let foreign = identifier.is_some_and(|identifier| !matches!(identifier, Identifier::Own(_)));
     for table in index.tables() {
-        let catalog = &index.segment(table.segment)?.catalog;
+        let store = &index.segment(table.segment)?.tables;
         if foreign {
-            citations.push(catalog.citation(table.table)?);
+            citations.push(store.citation(table.table)?);
         } else {
-            names.push(catalog.id(table.table)?);
+            names.push(store.id(table.table)?);
         }
     }
     names.extend(citations.iter().map(String::as_str));

@@ -58,7 +58,7 @@ pub struct Pass {
 /// # Errors
 /// The errors of reading the file; [`Error::Unreadable`] where it no longer has the mapped columns.
 pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, mappings: &[Mapping]) -> Result<Pass> {
-    let stamp = segment.catalog.stamp(table)?;
+    let stamp = segment.tables.stamp(table)?;
     let path = source::file_path(lake, &stamp.path)?;
     let changed = has_changed(&path, &stamp)?;
     // As many rows as were indexed: the bounds of this table refer to those.
@@ -67,7 +67,7 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
     let mut mapped: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
     mapped.sort_unstable();
     mapped.dedup();
-    let dataset = segment.catalog.dataset(table)?;
+    let dataset = segment.tables.dataset(table)?;
     let (profiles, writing) = (dataset.columns(), |profile: &ColumnProfile| profile.writing.clone());
     let mut columns: Vec<MappedColumn> = Vec::with_capacity(mapped.len());
     for column in &mapped {
@@ -103,7 +103,7 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
 }
 
 /// Whether the file at `path` differs from `stamp`: by its size, or by its content where the times differ.
-fn has_changed(path: &Path, stamp: &lakeward_index::catalog::FileStamp) -> Result<bool> {
+fn has_changed(path: &Path, stamp: &lakeward_index::table_store::FileStamp) -> Result<bool> {
     let (bytes, changed) = Location::of(path).file_stamp().map_err(|error| Error::io("read", path, error))?;
     if bytes != stamp.read_bytes {
         return Ok(true);

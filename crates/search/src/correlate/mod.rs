@@ -17,6 +17,7 @@ use rayon::prelude::*;
 pub use self::answer::{Caution, CorrelationAnswer, KeyPair};
 pub use self::statistic::{Association, spearman};
 use self::statistic::{LEAST_PAIRS, Tests, of_codes};
+pub use self::verify::FOLLOWS;
 use super::cite::{Checked, Gate};
 use super::query_table::QueryTable;
 use lakeward_core::error::{Error, Result};

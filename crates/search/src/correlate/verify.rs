@@ -19,7 +19,7 @@ const MOST_READ_BYTES: u64 = 512 << 20;
 /// Share of equal values from which a column is the target.
 const SAME: f64 = 0.95;
 /// Correlation from which a column follows from the target.
-const FOLLOWS: f64 = 0.9995;
+pub const FOLLOWS: f64 = 0.9995;
 /// A correlation that loses more than this share of its strength was not its own.
 const REMAINS: f64 = 0.5;
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::asked::KeyColumn;
 use super::candidate::Candidate;
+use super::key_column::KeyColumn;
 use super::variants::VariantMatch;
 use crate::cite::{Gate, NamesTables};
 use crate::query_table::{QueryColumn, QueryTable, sample_words};

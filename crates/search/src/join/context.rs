@@ -61,7 +61,7 @@ impl<'a> Contexts<'a> {
     /// The name hashes of `table`'s columns except `except`, ascending, each once.
     fn names_of(&mut self, segment: &'a Segment, table: u32, except: u32) -> Result<Vec<u64>> {
         let mut names = Vec::new();
-        for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != except) {
+        for column in segment.tables.columns(table)?.take(MOST_NAMES).filter(|column| *column != except) {
             let name = segment.columns.name(segment.columns.record(column)?)?;
             names.extend(*self.known.entry(name).or_insert_with(|| name_key(name)));
         }

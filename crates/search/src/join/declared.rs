@@ -31,7 +31,7 @@ pub fn declared_keys(index: &LakeIndex, query: &QueryTable) -> Result<Vec<Declar
             continue;
         }
         let entry = index.table(table)?;
-        let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
+        let first = index.segment(table.segment)?.tables.columns(table.table)?.start;
         let ours = referring(&query.entry, &entry).map(|key| (&key.columns, &key.to_columns));
         let theirs = referring(&entry, &query.entry).map(|key| (&key.to_columns, &key.columns));
         for (own, other) in ours.chain(theirs) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::weights::RecordWeights;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::{LakeIndex, TableSet};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::metadata::RecordFacets;
@@ -32,7 +32,7 @@ pub enum DemandState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DemandCheck {
     /// In which role.
-    pub role: Role,
+    pub role: Respect,
     /// The words it was read from.
     pub said: String,
     /// Whether it was stated and not only inferred.
@@ -64,7 +64,7 @@ pub(super) struct Check<'a> {
 
 /// What a record says at all.
 pub(super) struct ReportedRoles {
-    roles: Vec<Role>,
+    roles: Vec<Respect>,
     has_years: bool,
 }
 
@@ -83,8 +83,8 @@ impl<'a> Check<'a> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
         let (set, share) = match &demand.value {
-            Demanded::Values(requested) => {
-                for ways in requested.iter().take(MOST_THINGS) {
+            Demanded::Values(_) | Demanded::AnyOf(_) => {
+                for ways in demand.value.things().iter().take(MOST_THINGS) {
                     let mut set = none.clone();
                     for value in ways {
                         index.add_tables_with(&demand.role, value, &mut set)?;
@@ -93,8 +93,8 @@ impl<'a> Check<'a> {
                 }
                 (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
-            Demanded::Said => (none, 0.0),
-            Demanded::Period(requested) if demand.role == Role::Published => {
+            Demanded::Words => (none, 0.0),
+            Demanded::Period(requested) if demand.role == Respect::Published => {
                 let mut met = none.clone();
                 for year in index.facets()?.values_of(&demand.role) {
                     if year.parse().is_ok_and(|year| is_published(*requested, year)) {
@@ -175,9 +175,9 @@ impl<'a> Check<'a> {
     /// Whether the record at `place`, which says what `reported` says, meets it.
     pub fn outcome(&self, place: usize, reported: &ReportedRoles) -> DemandCheck {
         let says = match self.demand.value {
-            Demanded::Period(_) if self.demand.role != Role::Published => reported.has_years,
-            Demanded::Period(_) => reported.roles.contains(&Role::Published),
-            Demanded::Values(_) | Demanded::Said => reported.roles.contains(&self.demand.role),
+            Demanded::Period(_) if self.demand.role != Respect::Published => reported.has_years,
+            Demanded::Period(_) => reported.roles.contains(&Respect::Published),
+            Demanded::Values(_) | Demanded::AnyOf(_) | Demanded::Words => reported.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
         let state = match (self.has_all(place), self.refused) {

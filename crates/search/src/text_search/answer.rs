@@ -151,7 +151,7 @@ pub(super) fn answer(
 ) -> Result<SearchAnswer> {
     let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named, noted, .. } = candidate;
     let dataset = index.dataset(table)?;
-    let first = index.segment(table.segment)?.catalog.columns(table.table)?.start;
+    let first = index.segment(table.segment)?.tables.columns(table.table)?.start;
     let mut named_values = Vec::new();
     // That a column of numbers holds a number is no news.
     let textual = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));

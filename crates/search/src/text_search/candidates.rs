@@ -173,7 +173,7 @@ fn abbreviated(
         }
         let segment = index.segment(table.segment)?;
         let mut names = name_words(index.id(*table)?);
-        for column in segment.catalog.columns(table.table)? {
+        for column in segment.tables.columns(table.table)? {
             names.extend(name_words(segment.columns.name(segment.columns.record(column)?)?));
         }
         Ok(words.abbreviated(&names))

@@ -46,7 +46,7 @@ impl Ranked {
 pub(super) fn own_best(index: &LakeIndex, ranked: &[(f64, SearchCandidate)], count: usize) -> Result<Vec<Ranked>> {
     let ranked = ranked.iter().take(count).map(|(score, candidate)| {
         let SearchCandidate { table, exact, features, .. } = candidate;
-        let header = index.segment(table.segment)?.catalog.header(table.table)?;
+        let header = index.segment(table.segment)?.tables.header(table.table)?;
         Ok(Ranked { exact: *exact, score: *score, place: index.in_index(*table), about: features.about, header })
     });
     ranked.collect()

@@ -169,7 +169,7 @@ pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Chann
 /// Scores tables by the posting lists of `hashes` that contain their columns: for each column listed, the weight of that list, ln(1 + N/df).
 fn listed(index: &LakeIndex, label: &str, hashes: &[u64], of: impl Fn(&Segment) -> &Postings) -> Result<Channel> {
     let ListsOfAll { columns, lists } = ListsOfAll::find(index, label, hashes, &of)?;
-    let mut scores: Vec<Vec<f64>> = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
+    let mut scores: Vec<Vec<f64>> = index.segments().iter().map(|segment| vec![0.0; segment.tables.len()]).collect();
     // The score of a table that is in all lists looked up.
     let mut whole = 0.0;
     for Lists { lists, count, .. } in lists.into_iter().filter(|list| list.count > 0 && list.bytes <= COMMON_LIST_BYTES)

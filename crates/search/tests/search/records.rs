@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
@@ -120,7 +120,12 @@ fn opened(lake: &Path) -> LakeIndex {
 
 fn wants(role: &str, values: &[&str]) -> Demand {
     let value = Demanded::Values(values.iter().map(|value| vec![value.to_string()]).collect());
-    Demand { value, hard: true, filters: true, ..Demand::said(Role::from(role.to_string()), values.join(" and "), 1) }
+    Demand {
+        value,
+        hard: true,
+        filters: true,
+        ..Demand::in_words(Respect::from(role.to_string()), values.join(" and "), 1)
+    }
 }
 
 fn years(value: RequestedYears) -> Demand {

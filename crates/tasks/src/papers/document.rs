@@ -1,12 +1,11 @@
 //! A document after reading: title, sections of plain paragraphs, and separate references.
 
-use std::fmt::Write;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sentences::sentences;
+use lakeward_core::text::hex;
 
 /// SHA-256 as 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -16,12 +15,7 @@ pub struct Fingerprint(String);
 impl Fingerprint {
     /// The fingerprint of a finished hash.
     pub fn of(hash: Sha256) -> Self {
-        let mut digits = String::with_capacity(64);
-        for byte in hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        Self(digits)
+        Self(hex(&hash.finalize()))
     }
 
     /// Its digits.

@@ -32,7 +32,7 @@ mod names;
 mod numbering;
 mod old;
 
-use names::{names_of, said_in};
+use names::{names_of, same_by_documents};
 use numbering::Numbering;
 use old::{Old, earlier_links};
 
@@ -177,7 +177,7 @@ fn draft(
     let new_documents = known.iter().filter(|known| known.is_none()).count();
 
     let names = names_of(&documents, inputs.datasets);
-    let said = said_in(&documents, inputs.datasets);
+    let said = same_by_documents(&documents, inputs.datasets);
     let resolution = Resolution::new(inputs.datasets, (&names, said), lasting, inputs.judge, options.resolve);
     let nodes = Nodes::new(inputs.datasets, &documents, &resolution);
     let node_hashes: Vec<u64> = nodes.texts.iter().map(|text| xxh3_64(text.as_bytes())).collect();

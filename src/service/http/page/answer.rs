@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
 use super::layout::{grid, marked, phrase, text};
-use crate::messages::{self, count, fill, name, narrowing_line, respect, said, say, understood};
+use crate::messages::{self, count, fill, in_language, name, narrowing_line, respect, say, understood};
 use crate::service::percent::percent_encoded;
 use lakeward::usage;
 use lakeward::{RankedOperation, RankedTable, Recommendation};
-use lakeward_agent::recommend::{Narrowing, RecordFact};
+use lakeward_agent::recommend::{Narrowing, Note, RecordFact};
 use lakeward_core::request::{Label, OperationKind};
 
 /// Tables of an answer that are shown, and those that need not be unfolded.
@@ -29,8 +29,8 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
             p { @for sentence in &found.summary { (marked(&sentence.cited())) " " } }
         }
         @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
-            p { strong { (text(&said(&question.text))) } }
-            ol { @for choice in &question.choices { li { (text(&said(&choice.label))) } } }
+            p { strong { (text(&in_language(&question.text))) } }
+            ol { @for choice in &question.choices { li { (text(&in_language(&choice.label))) } } }
             p { (say("Answer with the number, or in your own words.")) }
         }
         (operations(found, forms))
@@ -46,12 +46,12 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                     th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
                 } } }
                 tbody { @for (about, values) in respects {
-                    tr { th scope="row" { (text(&respect(about))) } @for value in values { td { (text(&said(value))) } } }
+                    tr { th scope="row" { (text(&respect(about))) } @for value in values { td { (text(&in_language(value))) } } }
                 } }
             }
         }
-        @let is_tabled = |note: &String| tabled.is_some() && found.facts.iter().any(|fact| fact.line() == *note);
-        @for note in found.notes.iter().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(found, note))) } }
+        @let is_tabled = |note: &Note<'_>| tabled.is_some() && matches!(note, Note::Fact(_));
+        @for note in found.typed_notes().filter(|note| !is_tabled(note)) { p { (marked(&messages::note(note))) } }
     }
 }
 
@@ -63,7 +63,7 @@ fn values_of(narrowing: &Narrowing, forms: Option<&Forms<'_>>) -> Markup {
         div.row {
             span { (role) ": " }
             @for value in &narrowing.values {
-                @let (said, shown) = (text(&narrowing.said(value)), text(&value.value));
+                @let (said, shown) = (text(&narrowing.choice(value)), text(&value.value));
                 form method="post" action={ "/sessions/" (forms.session.id) "/ask" } {
                     (forms.fields())
                     input type="hidden" name="text" value=(said);

@@ -12,7 +12,7 @@ use super::fault::{Fault, alert};
 use super::layout::{Form, Visitor, page as whole, phrase, text, typed};
 use super::memory::{memory, roles};
 use super::results::{self, FirstRows};
-use crate::messages::{fill, said, say};
+use crate::messages::{fill, in_language, say};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{LOOK, READ};
 use crate::service::http::endpoint::Query;
@@ -99,7 +99,7 @@ impl Besides {
 
 /// A turn.
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct RequestForm {
     text: String,
     revision: u64,
 }
@@ -204,7 +204,7 @@ fn shown_with(
                     }
                 }
             }
-            @if let Some(why) = forms.visitor.model_not_asked() { p { (said(why)) } }
+            @if let Some(why) = forms.visitor.model_not_asked() { p { (in_language(why)) } }
             (results::cards(forms, rows))
             h2 id="next" { (say("Next")) }
             @if let Some(refused) = refused.as_ref().filter(|_| is_of_form) { (refused) }
@@ -277,7 +277,7 @@ pub fn to_place(id: &str, place: &str) -> Response {
 }
 
 /// The next turn.
-pub async fn ask(visitor: Visitor, Path(id): Path<String>, Form(asked): Form<Asked>) -> Result<Response, Fault> {
+pub async fn ask(visitor: Visitor, Path(id): Path<String>, Form(asked): Form<RequestForm>) -> Result<Response, Fault> {
     let typed = asked.text.clone();
     if let Some(command) = command::command(&typed) {
         return command::carried_out(&visitor, &id, asked.revision, command, &typed).await;

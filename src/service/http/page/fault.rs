@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::layout::{Visitor, marked, page, phrase};
-use crate::messages::{said, say};
+use crate::messages::{in_language, say};
 use crate::service::http::app::App;
 use crate::service::http::refusal::{Notice, Refusal};
 use crate::service::percent::{percent_decoded, percent_encoded};
@@ -87,8 +87,8 @@ pub fn as_page(mut response: Response, is_shown: bool, visitor: Option<&Visitor>
 pub fn alert(refused: &Notice) -> Markup {
     html! {
         div.warn role="alert" {
-            p { (marked(&capitalised(&said(&refused.error)))) (say(".")) }
-            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (marked(&capitalised(&said(hint)))) (say(".")) } }
+            p { (marked(&capitalised(&in_language(&refused.error)))) (say(".")) }
+            @if let (Some(hint), None) = (&refused.hint, &refused.unknown) { p { (marked(&capitalised(&in_language(hint)))) (say(".")) } }
         }
     }
 }

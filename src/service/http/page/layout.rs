@@ -50,7 +50,7 @@ pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
 
 /// A sentence of an answer, or text of the lake, with names, which stand in backticks, as code.
 pub fn marked(said: &str) -> Markup {
-    let said = text(&messages::said(said));
+    let said = text(&messages::in_language(said));
     let parts: Vec<&str> = said.split('`').collect();
     html! {
         @if parts.len().is_multiple_of(2) { (said) } @else {

@@ -14,7 +14,7 @@ use crate::service::http::app::LOOK;
 use lakeward::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 
 /// Values of a respect that tell records apart, at least.
 const LEAST_VALUES: usize = 2;
@@ -27,7 +27,7 @@ pub struct Forgotten {
 }
 
 #[derive(Deserialize)]
-pub struct Demanded {
+pub struct DemandForm {
     role: String,
     value: String,
     revision: u64,
@@ -86,7 +86,7 @@ pub fn roles(lake: &Lakeward) -> Result<Vec<String>> {
         .filter(|role| text(role) == *role)
         .collect();
     if facets.has_years() && !roles.is_empty() {
-        roles.push(Role::Period.to_string());
+        roles.push(Respect::Period.to_string());
     }
     Ok(roles)
 }
@@ -135,7 +135,7 @@ pub async fn forget(
 pub async fn demand(
     visitor: Visitor,
     Path(id): Path<String>,
-    Form(of): Form<Demanded>,
+    Form(of): Form<DemandForm>,
 ) -> std::result::Result<Response, Fault> {
     remember(&visitor, &id, of.revision, (of.role, of.value), "").await
 }

@@ -11,7 +11,7 @@ use super::edit::{self, Choices, Sent};
 use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
 use super::layout::{Form, Visitor, grid, marked, page as whole, phrase, text};
-use crate::messages::{count, fill, said, say};
+use crate::messages::{count, fill, in_language, say};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{LOOK, READ, RUN};
 use crate::service::http::endpoint::Query;
@@ -183,11 +183,11 @@ fn heading(found: &Previewed) -> String {
 fn remedied(edit: &Edit) -> String {
     match edit {
         Edit::Remove { step } => fill("Take step {} out", &[&step.to_string()]),
-        Edit::Replace { with, .. } => fill("Put it right: {}", &[&text(&said(&with.to_string()))]),
+        Edit::Replace { with, .. } => fill("Put it right: {}", &[&text(&in_language(&with.to_string()))]),
         Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => {
-            fill("Leave out: {}", &[&text(&said(&totals.to_string()))])
+            fill("Leave out: {}", &[&text(&in_language(&totals.to_string()))])
         }
-        Edit::Add { step, .. } => fill("Add a step: {}", &[&text(&said(&step.to_string()))]),
+        Edit::Add { step, .. } => fill("Add a step: {}", &[&text(&in_language(&step.to_string()))]),
         _ => say("Put it right").into(),
     }
 }
@@ -213,7 +213,7 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, problem: &Markup, se
             h1 { (title) }
             (problem)
             ol.flow {
-                li { strong { (text(&said(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
+                li { strong { (text(&in_language(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
                         (marked(&step.does))
@@ -231,7 +231,7 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, problem: &Markup, se
                 }
             }
             @match refused {
-                Some(reason) => p.warn role="alert" { (marked(&capitalised(&said(reason)))) (say(".")) },
+                Some(reason) => p.warn role="alert" { (marked(&capitalised(&in_language(reason)))) (say(".")) },
                 None => form method="post" action={ "/sessions/" (session.id) "/run" } data-wait=(say("Running")) {
                     (common)
                     button.main { (fill("Run it: {}, {}", &[&count(preview.rows_out, "row"), &count(preview.columns.len() as u64, "column")])) }

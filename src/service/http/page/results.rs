@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::conversation::{Done, Forms};
 use super::fresh::FreshColumns;
 use super::layout::{grid, marked, phrase, text};
-use crate::messages::{count, fill, said, say};
+use crate::messages::{count, fill, in_language, say};
 use lakeward::{LakeContext, Session};
 use lakeward_agent::session::Step;
 use lakeward_core::error::Result;
@@ -83,7 +83,8 @@ fn new_steps<'a>(session: &'a Session, step: &'a Step) -> &'a [plan::Step] {
 
 fn what_was_done(session: &Session, step: &Step) -> String {
     let steps = new_steps(session, step);
-    let mut words: Vec<String> = steps.iter().take(STEPS).map(|step| said(&step.to_string()).into_owned()).collect();
+    let mut words: Vec<String> =
+        steps.iter().take(STEPS).map(|step| in_language(&step.to_string()).into_owned()).collect();
     if steps.len() > STEPS {
         words.push(fill("{} more", &[&count((steps.len() - STEPS) as u64, "step")]));
     }

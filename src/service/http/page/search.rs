@@ -16,7 +16,7 @@ use lakeward::documents::Document;
 use lakeward::usage;
 use lakeward::{LakeIndex, Lakeward, SearchAnswer};
 use lakeward_core::error::Result as Outcome;
-use lakeward_core::role::Role;
+use lakeward_core::respect::Respect;
 use lakeward_search::RankingWeights;
 
 /// Answers that are shown, and answers whose facets are counted.
@@ -29,11 +29,11 @@ const ROLES: usize = 6;
 const VALUES: usize = 8;
 
 /// An answer with what its publisher says.
-type Found = (SearchAnswer, Vec<(Role, String)>);
+type Found = (SearchAnswer, Vec<(Respect, String)>);
 
 pub async fn page(visitor: Visitor, Query(fields): Query<Vec<(String, String)>>) -> Result<Markup, Fault> {
     let words = fields.iter().find(|(name, _)| name == "q").map(|(_, value)| value.clone()).unwrap_or_default();
-    let chosen: Vec<(Role, String)> =
+    let chosen: Vec<(Respect, String)> =
         fields.iter().filter(|(name, _)| name == "f").filter_map(|(_, value)| facet(value)).collect();
     // Names this answer, and draws which of two rankings goes first.
     let drawn = getrandom::u64().unwrap_or_default();
@@ -125,12 +125,12 @@ fn with_facets(
         let nothing = Default::default();
         let (pairs, _) = dataset.metadata().unwrap_or(&nothing).fields(dataset.path());
         let facet = |(field, value): (&str, &str)| {
-            let role = Role::of_field(field);
+            let role = Respect::of_field(field);
             // Values that mean the same are one.
             let value = known.alike(&role, value).into_iter().min().unwrap_or(value).to_string();
             (role, value)
         };
-        let mut facets: Vec<(Role, String)> = pairs.into_iter().map(facet).collect();
+        let mut facets: Vec<(Respect, String)> = pairs.into_iter().map(facet).collect();
         facets.sort();
         facets.dedup();
         Ok((answer.clone(), facets))
@@ -140,24 +140,24 @@ fn with_facets(
 }
 
 /// A facet as the value of a field, and back: browsers change some characters of other values.
-fn encoded(role: &Role, value: &str) -> String {
+fn encoded(role: &Respect, value: &str) -> String {
     percent_encoded(&format!("{role}={value}"))
 }
 
-fn facet(text: &str) -> Option<(Role, String)> {
+fn facet(text: &str) -> Option<(Respect, String)> {
     let text = percent_decoded(text)?;
     let (role, value) = text.split_once('=')?;
-    Some((Role::from(role.to_string()), value.to_string()))
+    Some((Respect::from(role.to_string()), value.to_string()))
 }
 
 /// The values that part of the answers have, by role, those first that divide them best, with how many of those that all chosen ones leave.
-fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
-    let mut counts: BTreeMap<&Role, BTreeMap<&str, usize>> = BTreeMap::new();
+fn facets(found: &[Found], chosen: &[(Respect, String)]) -> Markup {
+    let mut counts: BTreeMap<&Respect, BTreeMap<&str, usize>> = BTreeMap::new();
     for (_, facets) in found.iter().filter(|it| has_all(it, chosen)) {
         facets.iter().for_each(|(role, value)| *counts.entry(role).or_default().entry(value).or_default() += 1);
     }
     let left = found.iter().filter(|it| has_all(it, chosen)).count();
-    let is_chosen = |role: &Role, value: &str| chosen.iter().any(|(a, b)| a == role && b == value);
+    let is_chosen = |role: &Respect, value: &str| chosen.iter().any(|(a, b)| a == role && b == value);
     let mut shown = Vec::new();
     for (role, values) in counts {
         // How much they tell of which answer it is.
@@ -196,11 +196,11 @@ fn facets(found: &[Found], chosen: &[(Role, String)]) -> Markup {
     }
 }
 
-fn has_all((_, facets): &Found, chosen: &[(Role, String)]) -> bool {
+fn has_all((_, facets): &Found, chosen: &[(Respect, String)]) -> bool {
     chosen.iter().all(|one| facets.contains(one))
 }
 
-fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Role, String)], seen: &str) -> Markup {
+fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Respect, String)], seen: &str) -> Markup {
     let left: Vec<&Found> = found.iter().filter(|it| has_all(it, chosen)).collect();
     html! {
         h2 {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use lakeward_agent::agentic::{
     Agents, Artifact, CandidateSet, Channel, ChannelKind, Clock, Earlier, EvaluationReport, Evaluator, Fault,
     FinalRanking, LiveClock, MeaningChannel, Planner, QueryPlan, RecordedClock, Reranker, RunCache, SearchGoal,
-    SearchRun, Settings, Stopped, Style, Tools, WordsChannel, first_difference, plain_search, pursue, run_with,
-    schemas,
+    SearchRun, Settings, Stopped, Style, Tools, WordsChannel, first_difference, plain_search, run_with, schemas,
+    search_for,
 };
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
@@ -55,11 +55,12 @@ fn with_tools<T>(
 
 fn plain(text: &str, settings: &Settings) -> SearchRun {
     let clock = LiveClock::start(60.0);
-    with_tools(&[], &clock, None, |tools| pursue(tools, &SearchGoal::words(text), settings, None)).expect("a pursuit")
+    with_tools(&[], &clock, None, |tools| search_for(tools, &SearchGoal::words(text), settings, None))
+        .expect("an outcome")
 }
 
-fn ids(pursuit: &SearchRun) -> Vec<&str> {
-    pursuit.ranking.iter().map(|table| table.id.as_str()).collect()
+fn ids(outcome: &SearchRun) -> Vec<&str> {
+    outcome.ranking.iter().map(|table| table.id.as_str()).collect()
 }
 
 const REQUEST: &str = "manufacturer and model of aircraft by tail number";
@@ -67,13 +68,13 @@ const REQUEST: &str = "manufacturer and model of aircraft by tail number";
 #[test]
 fn a_request_is_found_and_every_step_is_told() {
     for style in [Style::SingleAgent, Style::MultiAgent] {
-        let pursuit = plain(REQUEST, &Settings { style, ..Settings::default() });
-        assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
-        assert!(!pursuit.ranking[0].reason.is_empty() && pursuit.degraded.is_empty());
-        assert_eq!(pursuit.queries[0].text, REQUEST);
-        assert!(pursuit.queries.iter().skip(1).all(|query| query.weight < pursuit.queries[0].weight));
-        let trace = &pursuit.trace;
-        assert_eq!((trace.iterations.len(), trace.tool_calls), (pursuit.iterations, pursuit.tool_calls));
+        let outcome = plain(REQUEST, &Settings { style, ..Settings::default() });
+        assert_eq!(ids(&outcome)[0], "transport/nyc2013/planes_faa");
+        assert!(!outcome.ranking[0].reason.is_empty() && outcome.degraded.is_empty());
+        assert_eq!(outcome.queries[0].text, REQUEST);
+        assert!(outcome.queries.iter().skip(1).all(|query| query.weight < outcome.queries[0].weight));
+        let trace = &outcome.trace;
+        assert_eq!((trace.iterations.len(), trace.tool_calls), (outcome.iterations, outcome.tool_calls));
         let lists = &trace.iterations[0].candidates.channels;
         assert!(lists.iter().all(|list| !list.hits.is_empty() && list.depth > 0 && list.weight > 0.0));
         assert!(!trace.lake.index.is_empty() && trace.agents.planner.starts_with("rules@"));
@@ -131,7 +132,7 @@ fn a_plain_search_that_is_enough_is_the_whole_run() {
         with_tools(&[], &clock, None, |tools| {
             let settings = Settings::default();
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
-            run_with(tools, &goal, &settings, (&agents, Some(first))).expect("a pursuit")
+            run_with(tools, &goal, &settings, (&agents, Some(first))).expect("an outcome")
         })
     };
     let enough = run(0.9, &["model"]);
@@ -152,25 +153,25 @@ fn a_plain_search_that_is_enough_is_the_whole_run() {
 #[test]
 fn any_text_is_a_request() {
     for text in ["", "   ", "?!", "the of and", "\u{202e}\u{0}", &"x".repeat(10_000), &"rent income ".repeat(1_000)] {
-        let pursuit = plain(text, &Settings::default());
-        assert!(pursuit.degraded.is_empty(), "{:?}", pursuit.degraded);
-        assert!(pursuit.tool_calls <= 36 && pursuit.iterations <= 3);
+        let outcome = plain(text, &Settings::default());
+        assert!(outcome.degraded.is_empty(), "{:?}", outcome.degraded);
+        assert!(outcome.tool_calls <= 36 && outcome.iterations <= 3);
     }
     let goal = SearchGoal { must_have: vec!["y".repeat(1_000); 100], ..SearchGoal::words("rent") };
     let clock = LiveClock::start(60.0);
-    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &Settings::default(), None));
-    assert!(pursuit.expect("a pursuit").degraded.is_empty());
+    let outcome = with_tools(&[], &clock, None, |tools| search_for(tools, &goal, &Settings::default(), None));
+    assert!(outcome.expect("an outcome").degraded.is_empty());
 }
 
 #[test]
 fn misspelt_words_are_searched_as_the_lake_spells_them() {
-    let pursuit = plain("unemploymnt rates of counties", &Settings::default());
+    let outcome = plain("unemploymnt rates of counties", &Settings::default());
     assert!(
-        pursuit.queries.iter().any(|query| query.text.contains("unemploy") && !query.text.contains("unemploymnt")),
+        outcome.queries.iter().any(|query| query.text.contains("unemploy") && !query.text.contains("unemploymnt")),
         "{:?}",
-        pursuit.queries
+        outcome.queries
     );
-    assert!(pursuit.iterations > 1);
+    assert!(outcome.iterations > 1);
 }
 
 /// How a channel answers.
@@ -205,17 +206,17 @@ fn a_channel_that_fails_leaves_the_others() {
     let clock = LiveClock::start(60.0);
     let settings = Settings::default();
     let goal = SearchGoal::words(REQUEST);
-    let pursuit = with_tools(&[&words, &broken], &clock, None, |tools| pursue(tools, &goal, &settings, None));
-    let pursuit = pursuit.expect("a pursuit");
-    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+    let outcome = with_tools(&[&words, &broken], &clock, None, |tools| search_for(tools, &goal, &settings, None));
+    let outcome = outcome.expect("an outcome");
+    assert_eq!(ids(&outcome)[0], "transport/nyc2013/planes_faa");
     assert!(
-        pursuit
+        outcome
             .degraded
             .iter()
             .any(|part| part.component == "channel broken" && part.problem.contains("no connection"))
     );
-    assert!(pursuit.degraded.iter().all(|part| part.component.starts_with("channel")));
-    let alone = with_tools(&[&broken], &clock, None, |tools| pursue(tools, &goal, &settings, None));
+    assert!(outcome.degraded.iter().all(|part| part.component.starts_with("channel")));
+    let alone = with_tools(&[&broken], &clock, None, |tools| search_for(tools, &goal, &settings, None));
     assert!(alone.unwrap_err().to_string().contains("no connection"));
 }
 
@@ -231,12 +232,12 @@ fn a_channel_that_invents_tables_is_not_believed() {
         let liar = Odd { name: "liar", answer };
         let clock = LiveClock::start(60.0);
         let channels: [&dyn Channel; 3] = [&words, &meaning, &liar];
-        let pursuit = with_tools(&channels, &clock, None, |tools| {
-            pursue(tools, &SearchGoal::words(REQUEST), &Settings::default(), None)
+        let outcome = with_tools(&channels, &clock, None, |tools| {
+            search_for(tools, &SearchGoal::words(REQUEST), &Settings::default(), None)
         });
-        let pursuit = pursuit.expect("a pursuit");
-        assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
-        assert!(pursuit.degraded.iter().any(|part| part.component == "channel liar"), "{:?}", pursuit.degraded);
+        let outcome = outcome.expect("an outcome");
+        assert_eq!(ids(&outcome)[0], "transport/nyc2013/planes_faa");
+        assert!(outcome.degraded.iter().any(|part| part.component == "channel liar"), "{:?}", outcome.degraded);
     }
 }
 
@@ -255,17 +256,18 @@ fn time_ends_a_run_and_what_was_found_is_returned() {
     let goal = SearchGoal::words("unemploymnt of counties, and rent with their income");
     let clock = LiveClock::start(settings.seconds);
     let started = Instant::now();
-    let pursuit =
-        with_tools(&channels, &clock, None, |tools| pursue(tools, &goal, &settings, None)).expect("a pursuit");
+    let outcome =
+        with_tools(&channels, &clock, None, |tools| search_for(tools, &goal, &settings, None)).expect("an outcome");
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert_eq!((pursuit.stopped, pursuit.partial), (Stopped::Seconds, true));
-    assert!(!pursuit.ranking.is_empty() && pursuit.trace.over_at.is_some());
+    assert_eq!((outcome.stopped, outcome.partial), (Stopped::Seconds, true));
+    assert!(!outcome.ranking.is_empty() && outcome.trace.over_at.is_some());
     // A clock that answers as that one did takes the same path, however fast the channel is now.
     let fast = Odd { name: "slow", answer: |_| Ok(vec![("us/states".into(), 1.0)]) };
     let channels: [&dyn Channel; 2] = [&words, &fast];
-    let clock = RecordedClock::new(pursuit.trace.over_at);
-    let again = with_tools(&channels, &clock, None, |tools| pursue(tools, &goal, &settings, None)).expect("a pursuit");
-    assert_eq!(again.trace.without_timings(), pursuit.trace.without_timings());
+    let clock = RecordedClock::new(outcome.trace.over_at);
+    let again =
+        with_tools(&channels, &clock, None, |tools| search_for(tools, &goal, &settings, None)).expect("an outcome");
+    assert_eq!(again.trace.without_timings(), outcome.trace.without_timings());
 }
 
 /// A planner that always has something new to search.
@@ -290,19 +292,19 @@ fn plans_and_searches_end() {
         let settings = Settings { iterations, tool_calls, ..Settings::default() };
         with_tools(&[], &clock, None, |tools| {
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
-            run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("a pursuit")
+            run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("an outcome")
         })
     };
-    let pursuit = run(3, 1_000);
-    assert_eq!((pursuit.stopped, pursuit.partial, pursuit.iterations), (Stopped::Iterations, true, 3));
-    assert_eq!(pursuit.tool_calls, 2 * (1 + 3 * 4));
+    let outcome = run(3, 1_000);
+    assert_eq!((outcome.stopped, outcome.partial, outcome.iterations), (Stopped::Iterations, true, 3));
+    assert_eq!(outcome.tool_calls, 2 * (1 + 3 * 4));
     for tool_calls in [0, 1, 2, 7, 12] {
-        let pursuit = run(3, tool_calls);
-        assert_eq!((pursuit.stopped, pursuit.tool_calls), (Stopped::ToolCalls, tool_calls.max(1)));
-        assert!(!pursuit.ranking.is_empty());
+        let outcome = run(3, tool_calls);
+        assert_eq!((outcome.stopped, outcome.tool_calls), (Stopped::ToolCalls, tool_calls.max(1)));
+        assert!(!outcome.ranking.is_empty());
     }
-    let pursuit = run(1_000, 1_000_000);
-    assert!(pursuit.tool_calls <= 128 && pursuit.partial, "{}", pursuit.tool_calls);
+    let outcome = run(1_000, 1_000_000);
+    assert!(outcome.tool_calls <= 128 && outcome.partial, "{}", outcome.tool_calls);
     assert_eq!(run(0, 10).iterations, 1);
 }
 
@@ -379,7 +381,7 @@ fn an_agent_that_fails_degrades_its_own_step_only() {
     let clock = LiveClock::start(60.0);
     for said in NO_ARTIFACTS {
         for component in ["planner", "retriever", "evaluator", "reranker"] {
-            let pursuit = with_tools(&[], &clock, None, |tools| {
+            let outcome = with_tools(&[], &clock, None, |tools| {
                 let mut agents = Agents::by_rules(tools, &settings);
                 match component {
                     "planner" => agents.planner = Box::new(Says(said)),
@@ -387,17 +389,17 @@ fn an_agent_that_fails_degrades_its_own_step_only() {
                     "evaluator" => agents.evaluator = Box::new(Says(said)),
                     _ => agents.reranker = Some(Box::new(Says(said))),
                 }
-                run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("a pursuit")
+                run_with(tools, &SearchGoal::words(REQUEST), &settings, (&agents, None)).expect("an outcome")
             });
-            assert!(!pursuit.degraded.is_empty(), "{component} {said:?}");
-            assert!(pursuit.degraded.iter().all(|part| part.component == component), "{:?}", pursuit.degraded);
-            assert_eq!(pursuit.trace.iterations, whole.trace.iterations, "{component} {said:?}");
+            assert!(!outcome.degraded.is_empty(), "{component} {said:?}");
+            assert!(outcome.degraded.iter().all(|part| part.component == component), "{:?}", outcome.degraded);
+            assert_eq!(outcome.trace.iterations, whole.trace.iterations, "{component} {said:?}");
             match component {
                 "reranker" => assert_eq!(
-                    pursuit.trace.ranking,
-                    FinalRanking::as_fused(&pursuit.trace.iterations[pursuit.trace.chosen].candidates)
+                    outcome.trace.ranking,
+                    FinalRanking::as_fused(&outcome.trace.iterations[outcome.trace.chosen].candidates)
                 ),
-                _ => assert_eq!(ids(&pursuit), ids(&whole)),
+                _ => assert_eq!(ids(&outcome), ids(&whole)),
             }
         }
     }
@@ -485,7 +487,7 @@ fn a_cache_gives_the_same_run_and_never_that_of_another_lake() {
     let run = |text: &str, questions: &str| {
         with_tools(&[], &clock, Some(&cache), |tools| {
             let tools = Tools { questions, ..*tools };
-            pursue(&tools, &SearchGoal::words(text), &Settings::default(), None).expect("a pursuit")
+            search_for(&tools, &SearchGoal::words(text), &Settings::default(), None).expect("an outcome")
         })
     };
     let first = run(REQUEST, "");

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use lakeward_agent::agentic::{
-    Agents, LiveClock, RunCache, SearchGoal, SearchRun, Settings, Stopped, Style, plain_search, pursue, run_with,
+    Agents, LiveClock, RunCache, SearchGoal, SearchRun, Settings, Stopped, Style, plain_search, run_with, search_for,
 };
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
@@ -50,9 +50,9 @@ fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) ->
     let clock = LiveClock::start(60.0);
     let settings = Settings { style, ..Settings::default() };
     let goal = SearchGoal::words(REQUEST);
-    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &settings, Some(&model)));
+    let outcome = with_tools(&[], &clock, None, |tools| search_for(tools, &goal, &settings, Some(&model)));
     let asked = chat.asked.lock().expect("a lock").clone();
-    (pursuit.expect("a pursuit"), asked)
+    (outcome.expect("an outcome"), asked)
 }
 
 const PLAN: &str = r#"{"queries": [{"text": "aircraft registry", "aim": "planes"}], "must_have": []}"#;
@@ -63,20 +63,20 @@ const MISSING: &str = r#"{"sufficient": false, "missing": ["tail number", "blood
 
 #[test]
 fn a_model_plans_and_judges() {
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
-    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 1, 3));
-    let texts: Vec<&str> = pursuit.queries.iter().map(|query| query.text.as_str()).collect();
+    let (outcome, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
+    assert_eq!((outcome.stopped, outcome.iterations, asked.len()), (Stopped::Enough, 1, 3));
+    let texts: Vec<&str> = outcome.queries.iter().map(|query| query.text.as_str()).collect();
     assert_eq!(texts, [REQUEST, "aircraft registry"]);
-    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
-    assert!(pursuit.trace.agents.planner.starts_with("script plan@") && pursuit.degraded.is_empty());
+    assert_eq!(ids(&outcome)[0], "transport/nyc2013/planes_faa");
+    assert!(outcome.trace.agents.planner.starts_with("script plan@") && outcome.degraded.is_empty());
     // What nobody asked for is not missing; what is missing reaches the next plan.
     let again = r#"{"queries": [{"text": "tail numbers", "aim": ""}], "must_have": ["number", "Atlantis"]}"#;
     let answers = vec![Ok(PLAN), Ok(MISSING), Ok(again), Ok(ENOUGH), Ok(UNRANKED)];
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, answers);
-    assert_eq!(pursuit.trace.iterations[0].report.missing, ["tail number"]);
+    let (outcome, asked) = run(Style::MultiAgent, LIMITS, answers);
+    assert_eq!(outcome.trace.iterations[0].report.missing, ["tail number"]);
     assert!(asked[2].contains("aircraft registry") && asked[2].contains("no tail number"), "{}", asked[2]);
-    assert_eq!(pursuit.trace.iterations[1].plan.must_have, ["number"]);
-    assert_eq!(pursuit.iterations, 2);
+    assert_eq!(outcome.trace.iterations[1].plan.must_have, ["number"]);
+    assert_eq!(outcome.iterations, 2);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn the_single_agent_looks_first_at_what_a_plain_search_found() {
         let plain = plain_search(index(), &goal, &searched, 100).expect("an iteration");
         let found = with_tools(&[], &clock, Some(&cache), |tools| {
             let agents = Agents::with_model(tools, &settings, &model, (Default::default(), 1.0));
-            run_with(tools, &goal, &settings, (&agents, Some(plain))).expect("a pursuit")
+            run_with(tools, &goal, &settings, (&agents, Some(plain))).expect("an outcome")
         });
         (found, model.calls().len())
     };
@@ -150,15 +150,15 @@ fn a_model_sees_candidates_and_ranks_them_in_both_styles() {
         let clock = LiveClock::start(60.0);
         let settings = Settings { style, ..Settings::default() };
         let goal = SearchGoal::words(REQUEST);
-        let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &goal, &settings, Some(&model)));
-        let pursuit = pursuit.expect("a pursuit");
-        assert_eq!((pursuit.stopped, model.calls().len()), (Stopped::Enough, calls), "{:?}", pursuit.degraded);
-        assert_eq!(pursuit.queries[1].text, "aircraft registry");
-        assert!(pursuit.degraded.is_empty() && pursuit.ranking.is_sorted_by(|a, b| a.score >= b.score));
+        let outcome = with_tools(&[], &clock, None, |tools| search_for(tools, &goal, &settings, Some(&model)));
+        let outcome = outcome.expect("an outcome");
+        assert_eq!((outcome.stopped, model.calls().len()), (Stopped::Enough, calls), "{:?}", outcome.degraded);
+        assert_eq!(outcome.queries[1].text, "aircraft registry");
+        assert!(outcome.degraded.is_empty() && outcome.ranking.is_sorted_by(|a, b| a.score >= b.score));
         let titles: Vec<&str> = {
-            let found = &pursuit.trace.iterations[0].candidates.candidates;
+            let found = &outcome.trace.iterations[0].candidates.candidates;
             let title = |id: &str| found.iter().find(|found| found.id == id).expect("a candidate").title.as_str();
-            pursuit.ranking.iter().take(8).map(|table| title(&table.id)).collect()
+            outcome.ranking.iter().take(8).map(|table| title(&table.id)).collect()
         };
         assert!(titles.is_sorted_by(|a, b| a >= b), "{titles:?}");
         // What it is shown is quoted from the tables: titles, columns, descriptions.
@@ -172,16 +172,16 @@ fn the_single_agent_goes_on_from_what_it_saw_and_by_rules_when_it_fails() {
     let first = r#"{"sufficient": false, "missing": [], "reason": "at first", "queries": [{"text": "aircraft registry", "aim": ""}], "ranking": []}"#;
     let more = r#"{"sufficient": false, "missing": ["tail number"], "reason": "no tail", "queries": [{"text": "tail numbers", "aim": ""}], "ranking": []}"#;
     let done = r#"{"sufficient": true, "missing": [], "reason": "planes are there", "queries": [], "ranking": []}"#;
-    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(more), Ok(done)]);
-    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 2, 3));
+    let (outcome, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(more), Ok(done)]);
+    assert_eq!((outcome.stopped, outcome.iterations, asked.len()), (Stopped::Enough, 2, 3));
     assert!(asked[1].contains("rounds_left: 2") && asked[2].contains("tail numbers"), "{}", asked[2]);
-    assert_eq!(pursuit.trace.iterations[1].plan.queries[0].text, "tail numbers");
-    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+    assert_eq!(outcome.trace.iterations[1].plan.queries[0].text, "tail numbers");
+    assert_eq!(ids(&outcome)[0], "transport/nyc2013/planes_faa");
     let wrong = r#"{"sufficient": true, "missing": [], "reason": "x", "queries": [], "ranking": ["c99"]}"#;
-    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(wrong), Ok(wrong)]);
+    let (outcome, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(first), Ok(wrong), Ok(wrong)]);
     assert_eq!(asked.len(), 3);
     assert_eq!(
-        (pursuit.degraded[0].component.as_str(), ids(&pursuit)[0]),
+        (outcome.degraded[0].component.as_str(), ids(&outcome)[0]),
         ("evaluator", "transport/nyc2013/planes_faa")
     );
 }
@@ -202,15 +202,15 @@ fn plans_that_break_their_contract_are_replaced() {
     ];
     let by_rules = plain(REQUEST, &Settings::default());
     for answer in wrong {
-        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(answer), Ok(answer), Ok(ENOUGH), Ok(UNRANKED)]);
-        assert_eq!(pursuit.degraded.len(), 1, "{answer}: {:?}", pursuit.degraded);
-        assert_eq!(pursuit.degraded[0].component, "planner");
-        assert_eq!(pursuit.trace.iterations[0].plan, by_rules.trace.iterations[0].plan);
-        assert_eq!(pursuit.trace.iterations[0].report.reason, "planes are there");
+        let (outcome, _) = run(Style::MultiAgent, LIMITS, vec![Ok(answer), Ok(answer), Ok(ENOUGH), Ok(UNRANKED)]);
+        assert_eq!(outcome.degraded.len(), 1, "{answer}: {:?}", outcome.degraded);
+        assert_eq!(outcome.degraded[0].component, "planner");
+        assert_eq!(outcome.trace.iterations[0].plan, by_rules.trace.iterations[0].plan);
+        assert_eq!(outcome.trace.iterations[0].report.reason, "planes are there");
     }
     // One that is put right when asked again counts.
-    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(wrong[0]), Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
-    assert!(pursuit.degraded.is_empty() && asked.len() == 4);
+    let (outcome, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(wrong[0]), Ok(PLAN), Ok(ENOUGH), Ok(UNRANKED)]);
+    assert!(outcome.degraded.is_empty() && asked.len() == 4);
 }
 
 #[test]
@@ -223,9 +223,9 @@ fn verdicts_that_break_their_contract_are_replaced() {
         r#"{"sufficient": true, "missing": [], "reason": ""}"#,
     ] {
         let plan = format!(r#"{{"queries": [{{"text": "{REQUEST}", "aim": ""}}], "must_have": []}}"#);
-        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(&plan), Ok(answer), Ok(answer), Ok(UNRANKED)]);
-        assert_eq!(pursuit.degraded[0].component, "evaluator", "{answer}");
-        assert_eq!(pursuit.trace.iterations[0].report.sufficient, by_rules.trace.iterations[0].report.sufficient);
+        let (outcome, _) = run(Style::MultiAgent, LIMITS, vec![Ok(&plan), Ok(answer), Ok(answer), Ok(UNRANKED)]);
+        assert_eq!(outcome.degraded[0].component, "evaluator", "{answer}");
+        assert_eq!(outcome.trace.iterations[0].report.sufficient, by_rules.trace.iterations[0].report.sufficient);
     }
 }
 
@@ -235,13 +235,13 @@ fn without_answers_all_is_as_by_rules() {
     for style in [Style::SingleAgent, Style::MultiAgent] {
         let by_rules = plain(REQUEST, &Settings { style, ..Settings::default() });
         for failure in failures {
-            let (pursuit, asked) = run(style, LIMITS, vec![Err(failure)]);
-            assert_eq!((ids(&pursuit), pursuit.iterations), (ids(&by_rules), by_rules.iterations));
+            let (outcome, asked) = run(style, LIMITS, vec![Err(failure)]);
+            assert_eq!((ids(&outcome), outcome.iterations), (ids(&by_rules), by_rules.iterations));
             assert_eq!(asked.len(), 1);
-            assert!(!pursuit.degraded.is_empty());
+            assert!(!outcome.degraded.is_empty());
         }
         // A limit that is reached ends the model's help, and is told once.
-        let (pursuit, asked) = run(style, Limits { calls: 0, ..LIMITS }, vec![Ok(PLAN)]);
-        assert_eq!((ids(&pursuit), asked.len(), pursuit.degraded.len()), (ids(&by_rules), 0, 1));
+        let (outcome, asked) = run(style, Limits { calls: 0, ..LIMITS }, vec![Ok(PLAN)]);
+        assert_eq!((ids(&outcome), asked.len(), outcome.degraded.len()), (ids(&by_rules), 0, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! The columns that are shown, and rows that differ in them.
+//! Which columns a plan keeps, and whether equal rows of them become one.
 
 use lakeward_core::plan::{Expression, Kept, Measure, Step};
 

@@ -2,7 +2,7 @@
 
 use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, TextTest, Value};
 
-use super::values::{compared, comparison, is_place, months_among, plain_value, said_number};
+use super::values::{compared, comparison, is_place, months_among, number_in, plain_value};
 use super::yes_no::{may_say_yes, no, says_yes_or_no, speaks_of_gaps, tells_present, yes};
 use super::{Assembler, NotApplied};
 use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
@@ -156,7 +156,7 @@ impl Assembler<'_> {
             return Some("it is a place in an order, no value".into());
         }
         let unit = span.unit.as_ref()?;
-        match in_unit_of(column, said_number(span)?, unit) {
+        match in_unit_of(column, number_in(span)?, unit) {
             Taken::Cannot(reason) => return Some(reason),
             Taken::Converted(_, how) => self.remarks.extend(how),
             Taken::Unconverted => {

@@ -221,7 +221,7 @@ impl Assembler<'_> {
                 let some = span.columns.iter().any(is_quantity);
                 let both: Vec<(&usize, String)> =
                     span.columns.iter().zip(columns).filter(|(place, _)| !some || is_quantity(place)).collect();
-                let of = |(place, name): (&usize, String)| self.in_said_unit(span, *place).unwrap_or(name);
+                let of = |(place, name): (&usize, String)| self.in_named_unit(span, *place).unwrap_or(name);
                 let columns: Vec<String> = both.into_iter().map(of).collect();
                 columns.into_iter().map(|name| plain(function.clone(), Some(name))).collect()
             }
@@ -229,7 +229,7 @@ impl Assembler<'_> {
     }
 
     /// The name of a column of the numbers of another in the unit that is said with a figure of it: "tonnes of each kind", "the mean in minutes".
-    fn in_said_unit(&mut self, span: &Span, column: usize) -> Option<String> {
+    fn in_named_unit(&mut self, span: &Span, column: usize) -> Option<String> {
         let known = &self.schema.columns[column];
         if known.of_result {
             return None;

@@ -246,8 +246,10 @@ impl Assembler<'_> {
         self.spans(Role::Order).is_empty() && self.spans(Role::Limit).is_empty()
     }
 
-    /// What a turn computes of two columns of every row, and would be gone behind its groups, is what its figure of one of them is of: "takings per
-    /// month, tickets times price".
+    /// Makes the turn's figure one of the column that it computes: in "takings per month, tickets times price", the
+    /// sum of tickets becomes the sum of tickets times price. This holds where the column is computed from two others
+    /// in every row, where one figure is of one of the two, and where nothing else uses the computed column, so that
+    /// grouping would lose it.
     fn measure_what_is_computed(&mut self, keys: &[Key], measures: &mut [Measure]) {
         let Some(name) = self.computed.clone() else { return };
         let uses = |of: &Expression| {

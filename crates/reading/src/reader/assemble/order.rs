@@ -11,7 +11,7 @@ use crate::reader::span::{Role, Span};
 
 impl Assembler<'_> {
     pub(super) fn order(&mut self) {
-        let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_said(span)));
+        let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_in(span)));
         let mut orders: Vec<Order> = Vec::new();
         // "By hours, longest first": the second says nothing but the direction.
         let mut directions: Vec<(usize, Direction)> = Vec::new();
@@ -19,7 +19,7 @@ impl Assembler<'_> {
             if self.done[place] {
                 continue;
             }
-            let said = direction_said(&span.words);
+            let said = direction_in(&span.words);
             let descends = said.map_or(span.descending, |(descends, _)| descends);
             let direction = if descends { Direction::Descending } else { Direction::Ascending };
             // "Ascending instead" goes by the columns that the order goes by already.
@@ -142,7 +142,7 @@ impl Assembler<'_> {
 }
 
 /// Whether words say that an order goes down, where one of them says nothing else; and whether they say no more than that.
-fn direction_said(words: &str) -> Option<(bool, bool)> {
+fn direction_in(words: &str) -> Option<(bool, bool)> {
     const BESIDE: [&str; 6] = ["order", "sorted", "sort", "in", "instead", "first"];
     let down = |word: &str| match word {
         "descending" | "desc" | "decreasing" => Some(true),
@@ -156,7 +156,7 @@ fn direction_said(words: &str) -> Option<(bool, bool)> {
 }
 
 /// How many rows a span says; one where it says "the best" without a number.
-fn rows_said(span: &Span) -> Option<u64> {
+fn rows_in(span: &Span) -> Option<u64> {
     let said = span.number.or_else(|| number(&span.words).map(|number| number.value));
     said.or(Some(1.0)).filter(|rows| *rows >= 1.0 && *rows < 1e9).map(|rows| rows as u64)
 }

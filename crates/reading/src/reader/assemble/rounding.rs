@@ -1,4 +1,4 @@
-//! Decimals that figures are to have: a preference about how a result looks, no condition on it.
+//! How many decimals the figures of a result get. This changes how it looks, not which rows it has.
 
 use lakeward_core::plan::{Expression, Measure, MeasureFunction, NumberFunction, Step};
 

@@ -41,7 +41,7 @@ fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
     if given.is_some() {
         return given;
     }
-    let said = said_number(span)?;
+    let said = number_in(span)?;
     if let Some(unit) = &span.unit
         && let Taken::Converted(value, _) = in_unit_of(column, said, unit)
     {
@@ -53,7 +53,7 @@ fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
 }
 
 /// The number in the words of a span; "an hour" is one.
-pub(super) fn said_number(span: &Span) -> Option<f64> {
+pub(super) fn number_in(span: &Span) -> Option<f64> {
     let unit = span.unit.as_ref().map(|unit| unit.name.to_lowercase());
     let is_one = |word: String| matches!(word.as_str(), "a" | "an") || Some(word) == unit;
     let one = || (unit.is_some() && lower_words(&span.words).all(is_one)).then_some(1.0);

@@ -1,10 +1,10 @@
-//! Yes and no, and how columns write them.
+//! Conditions for yes and no, as the column writes them.
 
 use lakeward_core::plan::{Comparison, Condition, Expression, Value};
 
 use crate::reader::schema::{ColumnKind, SchemaColumn};
 use crate::reader::span::{Operator, Span};
-use lakeward_core::text::lower_words;
+use lakeward_core::text::{lower_words, yes_or_no};
 use lakeward_sketch::writing::is_marker;
 
 /// Yes in a column of yes and no, or of numbers and words that say so.
@@ -28,10 +28,6 @@ pub(super) fn no(column: &SchemaColumn, of: Expression) -> Condition {
     }
 }
 
-/// Words that every query takes for yes, and for no.
-const YES: [&str; 6] = ["yes", "y", "true", "t", "on", "1"];
-const NO: [&str; 6] = ["no", "n", "false", "f", "off", "0"];
-
 /// How a column of text writes yes or no, where it is not one of the words that every query knows: `yea` and `nay`.
 fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     let begins = |letter: &str| column.values.iter().find(|value| value.to_lowercase().starts_with(letter));
@@ -45,19 +41,14 @@ fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
     Some(Value::Text(if yes { yes_word } else { no_word }.clone()))
 }
 
-fn is_any(value: &str, words: &[&str]) -> bool {
-    words.contains(&value.to_lowercase().as_str())
-}
-
 /// The condition for yes or no in a column of text that has a word for one of them among other values: `No`, `Knife`, `Firearm`.
 fn among_others(column: &SchemaColumn, of: &Expression, yes: bool) -> Option<Condition> {
-    let says = |words: &[&str]| column.values.iter().find(|value| is_any(value, words));
-    let is_other = |value: &String| !is_any(value, &YES) && !is_any(value, &NO);
+    let says = |yes: bool| column.values.iter().find(|value| yes_or_no(value) == Some(yes));
+    let is_other = |value: &String| yes_or_no(value).is_none();
     if column.kind != ColumnKind::Text || !column.values.iter().any(is_other) {
         return None;
     }
-    let (wanted, other) = if yes { (says(&YES), says(&NO)) } else { (says(&NO), says(&YES)) };
-    let (value, comparison) = match (wanted, other) {
+    let (value, comparison) = match (says(yes), says(!yes)) {
         (Some(value), _) => (value, Comparison::Equal),
         (None, value) => (value?, Comparison::Different),
     };
@@ -66,7 +57,7 @@ fn among_others(column: &SchemaColumn, of: &Expression, yes: bool) -> Option<Con
 
 /// Whether some of the values of a column are yes and no as every query takes them.
 pub(super) fn says_yes_or_no(column: &SchemaColumn) -> bool {
-    let is_one = |value: &String| is_any(value, &YES) || is_any(value, &NO);
+    let is_one = |value: &String| yes_or_no(value).is_some();
     match column.kind {
         ColumnKind::Boolean => true,
         ColumnKind::Text => column.values.iter().any(is_one),

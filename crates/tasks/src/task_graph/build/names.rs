@@ -30,7 +30,7 @@ pub(super) fn names_of(documents: &[&Extraction], datasets: &[DatasetRecord]) ->
 }
 
 /// That two names are one dataset, where documents say so and none says otherwise.
-pub(super) fn said_in(documents: &[&Extraction], datasets: &[DatasetRecord]) -> Vec<Verdict> {
+pub(super) fn same_by_documents(documents: &[&Extraction], datasets: &[DatasetRecord]) -> Vec<Verdict> {
     let mut said: BTreeMap<&str, Vec<(Named, &Extraction)>> = BTreeMap::new();
     for (document, mention) in mentions(documents) {
         let meant = match mention_record(datasets, mention) {

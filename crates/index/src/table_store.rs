@@ -85,7 +85,7 @@ fn header_of(dataset: &Dataset) -> u64 {
 
 /// Writes the catalogue of one segment, table by table in the order of their ids.
 #[derive(Default)]
-pub struct CatalogWriter {
+pub struct TableStoreWriter {
     records: Vec<TableRecord>,
     names: Vec<u8>,
     probes: Vec<u16>,
@@ -93,7 +93,7 @@ pub struct CatalogWriter {
     last_id: Option<String>,
 }
 
-impl CatalogWriter {
+impl TableStoreWriter {
     /// Adds the next table, with the numbers of its columns in the segment.
     fn add(
         &mut self,
@@ -135,7 +135,7 @@ impl CatalogWriter {
     }
 }
 
-impl StructureWriter for CatalogWriter {
+impl StructureWriter for TableStoreWriter {
     type Draft = TableCatalogue;
 
     fn create(_folder: &Path, _shape: VectorShape) -> Result<Self> {
@@ -148,14 +148,14 @@ impl StructureWriter for CatalogWriter {
     }
 
     fn push_stored(&mut self, from: &StoredTable<'_>, place: &Place) -> Result<()> {
-        let catalog = &from.segment.catalog;
-        let stamp = FileStamp { modified_ns: from.modified_ns, ..catalog.stamp(from.table)? };
-        let alike = (catalog.record(from.table)?.header, catalog.probes(from.table)?);
-        self.add((catalog.id(from.table)?, &stamp), alike, catalog.packed_entry(from.table)?, place.columns.clone())
+        let tables = &from.segment.tables;
+        let stamp = FileStamp { modified_ns: from.modified_ns, ..tables.stamp(from.table)? };
+        let alike = (tables.record(from.table)?.header, tables.probes(from.table)?);
+        self.add((tables.id(from.table)?, &stamp), alike, tables.packed_entry(from.table)?, place.columns.clone())
     }
 
     fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
-        let mut writer = Catalog::FORMAT.create(folder)?;
+        let mut writer = TableStore::FORMAT.create(folder)?;
         writer.packed_section_of(*b"RECS", Packing::Fast, &self.records)?;
         writer.packed_section(*b"NAME", Packing::Small, &self.names)?;
         writer.packed_section_of(*b"PROB", Packing::Small, &self.probes)?;
@@ -166,17 +166,17 @@ impl StructureWriter for CatalogWriter {
 
 /// An opened catalogue.
 #[derive(Debug, Clone)]
-pub struct Catalog {
+pub struct TableStore {
     records: Section,
     names: Section,
     probes: Section,
     entries: Section,
 }
 
-impl Structure for Catalog {
+impl Structure for TableStore {
     const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 3 };
     type Draft = TableCatalogue;
-    type Writer = CatalogWriter;
+    type Writer = TableStoreWriter;
 
     fn draft(table: &TableContent<'_>) -> Result<TableCatalogue> {
         let entry = serde_json::to_vec(table.dataset).map_err(|error| Error::Internal(error.to_string()))?;
@@ -206,7 +206,7 @@ impl Structure for Catalog {
     }
 }
 
-impl Catalog {
+impl TableStore {
     /// Number of tables in the segment, including those that the manifest marks as removed.
     pub fn len(&self) -> usize {
         self.records.len() / size_of::<TableRecord>()

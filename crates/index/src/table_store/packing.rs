@@ -10,6 +10,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::hex;
 
 /// An entry as they are, made up. A change of it is a new version of the file.
 const DICTIONARY: &[u8] = include_bytes!("dictionary.json");
@@ -29,21 +30,12 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<(Decompressor<'static>, Vec<u8>)>> = const { RefCell::new(None) };
 }
 
-/// The hash of a content as an entry has it.
-fn hexadecimal(content: &[u8; 32]) -> Vec<u8> {
-    content
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| b"0123456789abcdef"[usize::from(digit)])
-        .collect()
-}
-
 /// The length and the packed bytes of `entry`, whose content has this hash.
 pub(super) fn packed(mut entry: Vec<u8>, content: &[u8; 32]) -> Result<Vec<u8>> {
     if let Some(before) = memmem::find(&entry, BEFORE_CONTENT) {
         let start = before + BEFORE_CONTENT.len();
-        let hash = hexadecimal(content);
-        if entry[start..].starts_with(&hash) {
+        let hash = hex(content);
+        if entry[start..].starts_with(hash.as_bytes()) {
             entry.drain(start..start + hash.len());
         }
     }
@@ -86,7 +78,7 @@ pub(super) fn unpacked<T>(
             if let Some(before) = memmem::find(&entry, BEFORE_CONTENT) {
                 let start = before + BEFORE_CONTENT.len();
                 if entry.get(start) == Some(&b'"') {
-                    entry.splice(start..start, hexadecimal(content));
+                    entry.splice(start..start, hex(content).into_bytes());
                 }
             }
             read(&entry)

@@ -17,13 +17,13 @@ const LARGE_PAGE: usize = 2 << 20;
 
 /// As many bytes as a section has unpacked.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct Unpacked {
     pub(super) map: MmapRaw,
     /// The file behind a map that can only be read.
     pub(super) file: Option<File>,
 }
 
-impl Memory {
+impl Unpacked {
     /// Memory for so many bytes.
     pub(super) fn of(bytes: usize) -> Result<Self> {
         let in_file = if bytes >= LEAST_FILE_BYTES { Self::in_file(bytes) } else { None };
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn what_is_written_to_the_file_is_in_the_map() {
-        assert!(Memory::of(LEAST_FILE_BYTES - 1).unwrap().file.is_none());
+        assert!(Unpacked::of(LEAST_FILE_BYTES - 1).unwrap().file.is_none());
         // On a tmpfs there is none.
-        let Some(memory) = Memory::in_file(LEAST_FILE_BYTES) else { return };
+        let Some(memory) = Unpacked::in_file(LEAST_FILE_BYTES) else { return };
         memory.file.as_ref().unwrap().write_all_at(&[7; 5000], 9000).unwrap();
         assert_eq!(memory.map.len(), LEAST_FILE_BYTES);
         // SAFETY: the bytes are inside the map, and nobody writes them any more.

@@ -1,7 +1,8 @@
 //! The respects in which a request can ask for datasets: named fields of catalogue records (place, subject, survey, frequency), and what
 //! only a request has (topic, period, grain, columns).
 //!
-//! Publishers name the same field in many ways, so the field name determines the [`Role`]; a field with an unknown name is its own role.
+//! Publishers name the same field in many ways, so the field name determines the [`Respect`]; a field with an unknown
+//! name is its own respect.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::words;
 
-/// The meaning of a field's values. Serialised by name: `place`, `subject`, …, or the field's own name.
+/// In which respect a dataset is wanted, and what a field of a record means. Serialised by name: `place`, `subject`,
+/// …, or the field's own name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
-pub enum Role {
+pub enum Respect {
     /// Places: countries, regions, cities.
     Place,
     /// Subjects, themes, tags.
@@ -49,9 +51,9 @@ pub enum Role {
 }
 
 /// Field names, by their first word, for each role.
-const NAMES: [(Role, &[&str]); 10] = [
+const NAMES: [(Respect, &[&str]); 10] = [
     (
-        Role::Place,
+        Respect::Place,
         &[
             "geography",
             "geographic",
@@ -72,7 +74,7 @@ const NAMES: [(Role, &[&str]); 10] = [
         ],
     ),
     (
-        Role::Subject,
+        Respect::Subject,
         &[
             "subject",
             "subjects",
@@ -95,7 +97,7 @@ const NAMES: [(Role, &[&str]); 10] = [
         ],
     ),
     (
-        Role::Source,
+        Respect::Source,
         &[
             "survey",
             "surveys",
@@ -116,11 +118,11 @@ const NAMES: [(Role, &[&str]); 10] = [
             "owner",
         ],
     ),
-    (Role::Institution, &["institution", "institutions", "affiliation", "affiliations"]),
-    (Role::Frequency, &["frequency", "periodicity", "accrualperiodicity", "interval", "accrual", "cadence"]),
-    (Role::Status, &["status", "lifecycle", "archived"]),
+    (Respect::Institution, &["institution", "institutions", "affiliation", "affiliations"]),
+    (Respect::Frequency, &["frequency", "periodicity", "accrualperiodicity", "interval", "accrual", "cadence"]),
+    (Respect::Status, &["status", "lifecycle", "archived"]),
     (
-        Role::Dimension,
+        Respect::Dimension,
         &[
             "dimension",
             "dimensions",
@@ -134,13 +136,14 @@ const NAMES: [(Role, &[&str]); 10] = [
             "attributes",
         ],
     ),
-    (Role::Format, &["format", "formats", "mediatype", "filetype"]),
-    (Role::Licence, &["license", "licence", "rights"]),
-    (Role::Published, &["published"]),
+    (Respect::Format, &["format", "formats", "mediatype", "filetype"]),
+    (Respect::Licence, &["license", "licence", "rights"]),
+    (Respect::Published, &["published"]),
 ];
 
-impl Role {
-    /// The role of a field, from the first word of its name: `accrual periodicity` is the frequency, `Erhebung` is its own role.
+impl Respect {
+    /// The role of a field, from the first word of its name: `accrual periodicity` is the frequency, `Erhebung` is its
+    /// own respect.
     pub fn of_field(name: &str) -> Self {
         let lower = name.trim().to_lowercase();
         let first = words(&lower).next().unwrap_or_default();
@@ -170,13 +173,13 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for Respect {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
 }
 
-impl FromStr for Role {
+impl FromStr for Respect {
     type Err = std::convert::Infallible;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -184,16 +187,16 @@ impl FromStr for Role {
     }
 }
 
-impl From<String> for Role {
+impl From<String> for Respect {
     fn from(name: String) -> Self {
-        const OF_REQUESTS: [Role; 4] = [Role::Topic, Role::Period, Role::Grain, Role::Column];
+        const OF_REQUESTS: [Respect; 4] = [Respect::Topic, Respect::Period, Respect::Grain, Respect::Column];
         let mut known = NAMES.iter().map(|(role, _)| role).chain(&OF_REQUESTS);
         known.find(|role| role.name() == name).cloned().unwrap_or(Self::Other(name))
     }
 }
 
-impl From<Role> for String {
-    fn from(role: Role) -> Self {
+impl From<Respect> for String {
+    fn from(role: Respect) -> Self {
         role.name().to_string()
     }
 }
@@ -204,12 +207,15 @@ mod tests {
 
     #[test]
     fn a_role_follows_from_the_first_word_of_its_name() {
-        let role = |name: &str| Role::of_field(name).name().to_string();
+        let role = |name: &str| Respect::of_field(name).name().to_string();
         assert_eq!(
             ["Geography", "geo_level", "surveys", "accrualPeriodicity", "license_title"].map(role),
             ["place", "geo_level", "source", "frequency", "licence"]
         );
-        let read: Role = serde_json::from_str("\"subject\"").unwrap();
-        assert_eq!((read, serde_json::to_string(&Role::Other("x".into())).unwrap()), (Role::Subject, "\"x\"".into()));
+        let read: Respect = serde_json::from_str("\"subject\"").unwrap();
+        assert_eq!(
+            (read, serde_json::to_string(&Respect::Other("x".into())).unwrap()),
+            (Respect::Subject, "\"x\"".into())
+        );
     }
 }
