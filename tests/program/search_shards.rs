@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lakeward::{Lakeward, Place, ShardRound, SharedQuestion};
+use lakeward::shards::{ShardRound, SharedQuestion};
+use lakeward::{Lakeward, Place};
 use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
 use lakeward_index::{AllFigures, SearchShard};

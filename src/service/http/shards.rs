@@ -24,7 +24,7 @@ use super::app::{App, Caller, READ};
 use super::endpoint::{Body, Query};
 use super::refusal::Refusal;
 use lakeward::documents::ErrorDocument;
-use lakeward::{ShardRound, ShardState, SharedQuestion};
+use lakeward::shards::{ShardRound, ShardState, SharedQuestion};
 use lakeward_core::error::{Error, ErrorKind, Result};
 use lakeward_index::{AllFigures, OwnFigures};
 
