@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use lakeward::{BuildOptions, CompositeAnswers, Lakeward, Place, Silent};
+use lakeward::answers::CompositeAnswers;
+use lakeward::{BuildOptions, Lakeward, Place, Silent};
 
 /// Asks for partners of two tables of the lake; a path to any other file would do as well.
 pub fn main() -> lakeward::Result<()> {

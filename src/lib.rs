@@ -25,19 +25,31 @@ mod lakeward;
 pub mod usage;
 
 pub use functions::register_all;
-pub use lakeward::{Lakeward, Model, ModelOrder, Place, TaskFound, TaskTrace, model_options};
-pub use lakeward::{ShardRound, ShardState, SharedQuestion};
+pub use lakeward::{Lakeward, Place};
 pub use lakeward_agent::Request;
-pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
 pub use lakeward_agent::session::{Session, SessionStore};
 pub use lakeward_core::plan::Plan;
 pub use lakeward_core::{Error, Result};
 pub use lakeward_core::{Monitor, Silent};
-pub use lakeward_index::LakeIndex;
 pub use lakeward_index::build::{BuildOptions, BuildStats};
-pub use lakeward_models::embed::Embedder;
-pub use lakeward_operate::{LakeContext, Limits, Outcome};
-pub use lakeward_search::cite::{Checked, Resolution};
-pub use lakeward_search::{
-    CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable, SearchAnswer, UnionAnswer,
-};
+pub use lakeward_operate::{LakeContext, Limits};
+pub use lakeward_search::QueryTable;
+
+/// What searches, requests and operations answer. Every list is sorted with the best first.
+pub mod answers {
+    pub use crate::lakeward::{ModelOrder, TaskFound, TaskTrace};
+    pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
+    pub use lakeward_operate::Outcome;
+    pub use lakeward_search::cite::{Checked, Resolution};
+    pub use lakeward_search::{CompositeAnswers, JoinAnswer, SearchAnswer, UnionAnswer};
+}
+
+/// The language model that a lake may have.
+pub mod model {
+    pub use crate::lakeward::{Model, model_options};
+}
+
+/// Searches that several processes answer together, each over its own segments of one index.
+pub mod shards {
+    pub use crate::lakeward::{ShardRound, ShardState, SharedQuestion};
+}

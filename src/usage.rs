@@ -15,7 +15,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Lakeward, SearchAnswer, Session};
+use crate::answers::SearchAnswer;
+use crate::{Lakeward, Session};
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose};
 use lakeward_core::text::shown;

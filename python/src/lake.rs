@@ -9,7 +9,7 @@ use lakeward::Lakeward;
 use lakeward::Place;
 use lakeward::documents::{CorrelationDocument, Document, FeatureDocument, JoinDocument, TableList, TableReport};
 use lakeward::functions::{self, TableCall};
-use lakeward::model_options;
+use lakeward::model::model_options;
 use lakeward_agent::Request;
 use lakeward_agent::feature_table::{Aggregate, FeatureOptions};
 use lakeward_agent::session::SessionStore;

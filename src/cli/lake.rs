@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use super::args::Arguments;
 use super::{progress, timing};
-use lakeward::{Lakeward, Model, Place, model_options};
+use lakeward::model::{Model, model_options};
+use lakeward::{Lakeward, Place};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::counted;

@@ -7,16 +7,13 @@ use super::args::{Arguments, PlanCommand};
 use super::{Status, lake, printer};
 use lakeward::functions;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::Plan;
+use lakeward_core::plan::{MOST_BYTES, Plan};
 use lakeward_core::text::counted;
 use lakeward_operate::{Limits, PlanPreview, PreviewLimits, exists, plan_preview, plan_sql, run_plan};
 
-/// Most bytes of a plan.
-const MOST_BYTES: u64 = 16 << 20;
-
 /// Shows a plan or carries it out.
 pub fn run(arguments: &Arguments, command: &PlanCommand) -> Result<Status> {
-    let plan = Plan::from_json(&read(&command.file)?)?;
+    let plan = read(&command.file)?;
     let context = functions::context(&lake::open(arguments)?, Limits::default())?;
     if command.sql {
         printer::data(format!("{}\n", plan_sql(&context, &plan)?).as_bytes());
@@ -47,15 +44,14 @@ fn status(rows: u64) -> Status {
     if rows == 0 { Status::NothingFound } else { Status::Done }
 }
 
-fn read(file: &Path) -> Result<String> {
-    let failed = |error| Error::io("read", file, error);
-    let mut text = String::new();
-    if file.as_os_str() == "-" {
-        std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
-    } else {
-        std::fs::File::open(file).map_err(failed)?.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+fn read(file: &Path) -> Result<Plan> {
+    if file.as_os_str() != "-" {
+        return Plan::read(file);
     }
-    Ok(text)
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text);
+    read.map_err(|error| Error::io("read", file, error))?;
+    Plan::from_json(&text)
 }
 
 pub(super) fn check_out(out: &Path, overwrite: bool) -> Result<()> {

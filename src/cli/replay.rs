@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::{Arguments, ReplayCommand};
 use super::task::explanation;
 use super::{Status, lake, printer};
-use lakeward::TaskTrace;
+use lakeward::answers::TaskTrace;
 use lakeward_agent::Agent;
 use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;

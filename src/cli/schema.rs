@@ -13,7 +13,7 @@ use super::replay::ReplayDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
-use lakeward::TaskTrace;
+use lakeward::answers::TaskTrace;
 use lakeward::documents::{
     AskDocument, CiteDocument, CopyList, CorrelationDocument, Document, ErrorDocument, FeatureDocument, JoinDocument,
     NoteList, SessionList, SqlDocument, TableList, TableReport,

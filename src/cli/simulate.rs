@@ -10,7 +10,7 @@ use super::conversation::LakewardConversation;
 use super::progress::Bar;
 use super::sessions::write_new;
 use super::{Status, lake, printer};
-use lakeward::Model;
+use lakeward::model::Model;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::text::counted;

@@ -10,6 +10,7 @@ use super::{Lakeward, Model, TaskFound};
 use lakeward_agent::model::ModelAccess;
 use lakeward_agent::trace::{Difference, Provenance, read_bytes};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::version_of;
 use lakeward_models::llm::config::LlmConfig;
 use lakeward_models::llm::{Prompts, Recorded};
 use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
@@ -52,15 +53,11 @@ impl TaskTrace {
     /// # Errors
     /// [`Error::Io`]; [`Error::Usage`] for a trace that is damaged or of another version.
     pub fn read(path: &Path) -> Result<Option<Self>> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            task_trace: u32,
-        }
         let text = read_bytes(path)?;
-        let Ok(Versioned { task_trace }) = serde_json::from_slice(&text) else { return Ok(None) };
+        let Ok(Some(version)) = version_of(&text, "task_trace") else { return Ok(None) };
         let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
-        if task_trace != VERSION {
-            return Err(wrong(format!("is a trace of version {task_trace}; this program reads version {VERSION}")));
+        if version != u64::from(VERSION) {
+            return Err(wrong(format!("is a trace of version {version}; this program reads version {VERSION}")));
         }
         serde_json::from_slice(&text).map(Some).map_err(|error| wrong(format!("is no trace: {error}")))
     }

@@ -4,6 +4,16 @@
 //! Both call the façade and answer with its types. Work runs on a few threads with a bounded queue and deadlines ([`Workers`]), each
 //! piece on the snapshot of the index that was current when it began ([`SharedLake`]). Nothing here prints, ranks, or writes to the lake;
 //! over HTTP only sessions are written.
+//!
+//! Decided: *part of the program*: one binary, and the Python package does not carry it. *As many threads as
+//! processors, with 32 places to wait for each*; who comes then is told 503. *Endpoints and their OpenAPI description
+//! are one list.* *A loop of connections of our own on hyper*: axum's has no deadlines for headers and for clients
+//! that do not read. *Any POST can be a job* (`jobs`), so forms of the page and JSON have the same progress, resume
+//! and cancel; one that is cancelled while it changes a session changes nothing, as it is asked once more before the
+//! session is saved. *The map has boxes by topic*: a force layout of 80 tables shows neither topics nor names; a line
+//! is never more than `join` would say. *A cookie alone changes nothing* (`http::guard`): forms carry a token keyed
+//! by it, scripts a header of ours. *The schema of a tool's answer leaves out its items* (`mcp`): with them the list
+//! of tools has 35 KB, without 18.
 
 mod failure;
 pub mod http;

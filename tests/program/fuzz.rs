@@ -21,7 +21,7 @@ const MOST_FILES: usize = 12;
 
 #[test]
 fn changed_durable_files() {
-    for thing in &THINGS {
+    for thing in THINGS {
         let place = tempfile::tempdir().expect("a folder");
         put_all(place.path());
         let at = place.path().join(thing.place);

@@ -100,9 +100,9 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let (_folder, lakeward) = lake();
     let store = lakeward.sessions();
     store.make_folder().expect("a folder");
-    let file = store.folder().join("conv.json");
-    fs::write(&file, include_str!("data/older/session-1.json")).expect("a file");
-    let mut session = store.open("conv").expect("a session of version 1");
+    let file = store.folder().join("s.json");
+    fs::write(&file, include_str!("data/formats/session/v1.json")).expect("a file");
+    let mut session = store.open("s").expect("a session of version 1");
     let mut found = places(&session.demands);
     found.sort_unstable();
     assert_eq!(found, ["Bosnia and Herzegovina", "Ireland", "Trinidad and Tobago"]);
@@ -114,5 +114,5 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("conv").expect("a session")), (5, session));
+    assert_eq!((session.version, store.open("s").expect("a session")), (5, session));
 }

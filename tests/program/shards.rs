@@ -316,7 +316,7 @@ fn lists_of_others_are_refused_by_name() {
     assert!(refused.code != 0 && refused.stderr.contains("other "), "{}", refused.stderr);
     fs::write(&header, text.replace("\"format_version\": 1", "\"format_version\": 2")).expect("a list");
     let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
-    assert!(refused.code == 2 && refused.stderr.contains("(lists 2, index "), "{}", refused.stderr);
+    assert!(refused.code == 2 && refused.stderr.contains("list.json` has version 2, "), "{}", refused.stderr);
     fs::write(&header, &text[..text.len() / 2]).expect("a list");
     let refused = place.run("machine", &["index", "commit", list]);
     assert!(refused.code == 2 && refused.stderr.contains("the list `"), "{}", refused.stderr);

@@ -12,6 +12,7 @@ use crate::agentic::{RunTrace, first_difference};
 use crate::recommend::Recommendation;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::version_of;
 use lakeward_models::llm::{CallRecord, LanguageModel, Spent};
 use lakeward_search::RankingWeights;
 
@@ -128,13 +129,13 @@ impl TurnTrace {
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_bytes(path)?;
         let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
-        let version =
-            serde_json::from_slice::<Versioned>(&text).map_err(|error| wrong(format!("is no trace: {error}")))?;
-        if version.version != VERSION {
-            let (found, expected) = (version.version, VERSION);
-            return Err(wrong(format!("is a trace of version {found}; this program reads version {expected}")));
+        let no_trace = |error: serde_json::Error| wrong(format!("is no trace: {error}"));
+        let found = version_of(&text, "version").map_err(no_trace)?;
+        let found = found.ok_or_else(|| wrong("is no trace: it names no version".into()))?;
+        if found != u64::from(VERSION) {
+            return Err(wrong(format!("is a trace of version {found}; this program reads version {VERSION}")));
         }
-        serde_json::from_slice(&text).map_err(|error| wrong(format!("is no trace: {error}")))
+        serde_json::from_slice(&text).map_err(no_trace)
     }
 
     /// The trace as it is read from its file: comparable with others that were.
@@ -204,11 +205,6 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::Usage(format!("`{}` has {size} bytes; that is no trace", path.display())));
     }
     std::fs::read(path).map_err(|error| Error::io("read", path, error))
-}
-
-#[derive(Deserialize)]
-struct Versioned {
-    version: u32,
 }
 
 /// The first place at which two lists differ.

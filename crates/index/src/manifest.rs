@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
+use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose, version_of};
 
 /// Format version of the manifest; other versions give [`Error::IndexVersion`].
 pub const VERSION: u32 = 10;
@@ -151,14 +151,12 @@ impl Manifest {
     /// As [`read`](Self::read).
     pub fn parse(path: &Path, text: &[u8]) -> Result<Self> {
         // The version is checked first: fields of a newer manifest may have other types.
-        let head: serde_json::Value =
-            serde_json::from_slice(text).map_err(|error| Error::damaged(path, error.to_string()))?;
-        let found = head.get("format_version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
+        let failed = |error: serde_json::Error| Error::damaged(path, error.to_string());
+        let found = version_of(text, "format_version").map_err(failed)?.unwrap_or(0) as u32;
         if found != VERSION {
             return Err(Error::IndexVersion { path: path.to_path_buf(), found, expected: VERSION });
         }
-        let manifest: Manifest =
-            serde_json::from_value(head).map_err(|error| Error::damaged(path, error.to_string()))?;
+        let manifest: Manifest = serde_json::from_slice(text).map_err(failed)?;
         if manifest.checksum != manifest.content_checksum()? {
             return Err(Error::damaged(path, "its checksum does not match its content"));
         }

@@ -6,6 +6,11 @@
 //! rows that they need not be compared. Both need no building and support any filter.
 //!
 //! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
+//!
+//! Bits from 20,000 rows on: .5 ms for 156,000 vectors where the scan takes 2.8, a million in 3.4, built in 1 µs a
+//! vector (a graph of our own took 160), 48 bytes more. A bound for each row, not the best 400 estimates: where many
+//! columns are nearly equal, 400 hold .991 of the true ten. Signs and Hadamard transforms, not a matrix: a tenth of
+//! the work. An index without bits is read as before.
 
 use std::cell::Cell;
 

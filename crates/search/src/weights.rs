@@ -308,21 +308,28 @@ mod tests {
         assert!(RankingWeights::load(&path).is_err(), "of this version nothing may be missing");
     }
 
+    /// The kept files of all versions; `tests/program/durability` reads them changed, too.
+    fn kept(version: u32) -> (Value, RankingWeights) {
+        let formats = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/program/data/formats/weights");
+        let path = formats.join(format!("v{version}.json"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        (serde_json::from_str(&text).unwrap(), RankingWeights::load(&path).unwrap())
+    }
+
     #[test]
-    fn a_file_of_version_4_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("weights.json");
-        std::fs::write(&path, include_str!("../tests/data/weights_4.json")).unwrap();
-        assert_eq!(&RankingWeights::load(&path).unwrap(), RankingWeights::shipped());
+    fn a_file_of_any_version_is_read() {
+        for version in OLDEST..=VERSION {
+            let (file, read) = kept(version);
+            assert_eq!((file["version"].as_u64(), read.version), (Some(version.into()), VERSION));
+            assert_eq!(file["join"]["rarity"].as_f64(), Some(read.join.rarity), "version {version}");
+        }
+        assert_eq!(&kept(4).1, RankingWeights::shipped());
     }
 
     #[test]
     fn files_of_the_first_version_are_read() {
         let shipped = RankingWeights::shipped();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("weights.json");
-        std::fs::write(&path, include_str!("../tests/data/weights_1.json")).unwrap();
-        let read = RankingWeights::load(&path).unwrap();
+        let (_, read) = kept(1);
         assert_eq!(read.join.rarity, 0.25);
         assert_eq!(read.union.in_place, 0.21, "beside a weight for sizes, which it has and is not read");
         let utility = shipped.utility.clone();

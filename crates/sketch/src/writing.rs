@@ -3,6 +3,11 @@
 //! A cell alone does not say what it means: `NA` is Namibia among country codes, `645.705` is 645,705 among `1.922.523`, `3/4/2020` has two
 //! readings, and `None` is a treatment in one column and a gap in the next. The profile decides; indexes, searches, queries and exported
 //! scripts take its decision.
+//!
+//! `NA` stays a word among two-letter codes (of countries, continents, or more than 60), `None`, `Missing` and `nil`
+//! where they are one of at most 30 values of a text that occur three times each on average, `-` among signs; a point
+//! parts thousands beside `12.294.193`, or where all other numbers are whole and at least 1,000. Files that declare
+//! types say themselves what is missing.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::service::{Stop, mcp, query_context};
+use lakeward::answers::SearchAnswer;
 use lakeward::documents::{AskDocument, CiteDocument, CorrelationDocument, Document, JoinDocument};
-use lakeward::{Lakeward, Plan, Request, SearchAnswer, Session};
+use lakeward::{Lakeward, Plan, Request, Session};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Edit;

@@ -24,7 +24,7 @@ use super::app::{App, Caller, READ};
 use super::endpoint::{Body, Query};
 use super::refusal::Refusal;
 use lakeward::documents::ErrorDocument;
-use lakeward::{ShardRound, ShardState, SharedQuestion};
+use lakeward::shards::{ShardRound, ShardState, SharedQuestion};
 use lakeward_core::error::{Error, ErrorKind, Result};
 use lakeward_index::{AllFigures, OwnFigures};
 
@@ -124,11 +124,7 @@ impl Shards {
             url.join(PATH).map_err(|error| wrong(address, &error.to_string()))
         };
         let addresses = addresses.iter().map(read).collect::<Result<Vec<Url>>>()?;
-        // Another part of the process may have installed one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().connect_timeout(CONNECT).timeout(ROUND).no_proxy();
-        let client = client.pool_idle_timeout(KEPT);
-        let client = client.redirect(reqwest::redirect::Policy::none()).build();
+        let client = lakeward_http::client(CONNECT, None).timeout(ROUND).no_proxy().pool_idle_timeout(KEPT).build();
         let client = client.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self { client, token, addresses, left_out: Mutex::default() })
     }

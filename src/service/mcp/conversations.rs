@@ -122,7 +122,7 @@ impl Conversations {
     ///
     /// # Errors
     /// [`Error::Usage`] for a conversation that is not kept, one without an answer, and those of
-    /// [`lakeward::Recommendation::plan`].
+    /// [`lakeward::answers::Recommendation::plan`].
     pub fn plan(&self, id: &str, operation: usize) -> Result<Plan> {
         let session = self.get(id)?;
         let answer = session.latest().and_then(|turn| turn.recommendation.as_ref());

@@ -5,7 +5,7 @@ mod filters;
 mod forms;
 mod harvest;
 mod languages;
-mod oai_server;
+pub(crate) mod oai_server;
 mod questions;
 mod shown;
 

@@ -1,11 +1,14 @@
 //! Whole commands as their users meet them: every file `NAME.console` of this folder is a terminal of which each command is run again,
 //! and exit code, stdout and stderr must be what the file shows.
 //!
-//! The first line, `# place: NAME`, says what the terminal's folder holds: that folder of `places/`, or for `sample` the sample lake with its
-//! index. There the lake is `lake` and the index `index`. A line that begins with `$ ` is a command for `sh`, `> ` continues it. What follows
-//! is its stdout, its stderr behind `! `, and its exit code behind `? ` unless that is 0. A document of JSON is spread over lines. Times,
-//! dates and the folder are replaced, long fractions of JSON rounded; what else varies in a file is matched by a line `# varies: PATTERN`. Other
-//! lines with `#` are remarks. `SNAPSHOTS=overwrite` writes the files as they are now.
+//! The first line, `# place: NAME`, says what the terminal's folder holds: that folder of `places/`, or for `sample`
+//! the sample lake with its index. There the lake is `lake` and the index `index`. A line that begins with `$ ` is a
+//! command for `sh`, `> ` continues it. What follows is its stdout, its stderr behind `! `, and its exit code behind `?
+//! ` unless that is 0. A document of JSON is spread over lines. Times, dates and the folder are replaced, long
+//! fractions of JSON rounded; what else varies in a file is matched by a line `# varies: PATTERN`. `# server:
+//! catalogue` starts an OAI-PMH server whose address commands have in `$CATALOGUE`, `# server: model` the one of
+//! recorded answers, in `$MODEL`. Other lines with `#` are remarks. `SNAPSHOTS=overwrite` writes the files as they are
+//! now.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +20,9 @@ use serde_json::Value;
 use snapbox::{Assert, Data};
 
 use crate::REPOSITORY;
+use crate::catalogues::oai_server::{OaiServer, introduction, nth_page, page_asked};
+use crate::llm_server::recorded;
+use crate::llm_server::server::Server;
 
 /// One test a file, and a list of all.
 macro_rules! terminals {
@@ -28,7 +34,7 @@ macro_rules! terminals {
 }
 
 terminals!(
-    ask augment cite columns copies correlate damage eval help index join keys note papers plan profile repl replay schema search sessions settings signals simulate sql task tune union
+    ask augment cite columns config copies correlate damage eval harvest help index join keys model note papers plan profile repl replay schema search sessions settings shards signals simulate sql task tune union usage
 );
 
 fn folder() -> PathBuf {
@@ -53,7 +59,8 @@ fn check(name: &str) {
     let place =
         file.strip_prefix("# place: ").and_then(|rest| rest.lines().next()).expect("`# place: NAME` in the first line");
     let varies = file.lines().filter_map(|line| line.strip_prefix("# varies: "));
-    let terminal = Terminal::new(place, varies.map(|pattern| Regex::new(pattern).expect("a pattern")).collect());
+    let mut terminal = Terminal::new(place, varies.map(|pattern| Regex::new(pattern).expect("a pattern")).collect());
+    file.lines().filter_map(|line| line.strip_prefix("# server: ")).for_each(|name| terminal.start(name));
     let (mut now, mut remarks) = (String::new(), String::new());
     let mut lines = file.lines().peekable();
     while let Some(line) = lines.next() {
@@ -78,6 +85,10 @@ fn check(name: &str) {
 struct Terminal {
     place: tempfile::TempDir,
     varies: Vec<Regex>,
+    /// The variable and the address of each server.
+    servers: Vec<(&'static str, String)>,
+    /// It ends when it is dropped.
+    model: Option<Server>,
 }
 
 impl Terminal {
@@ -85,12 +96,25 @@ impl Terminal {
         let place = tempfile::tempdir().expect("a folder");
         let from = if name == "sample" { sample().to_path_buf() } else { folder().join("places").join(name) };
         copy(&from, place.path());
-        Self { place, varies }
+        Self { place, varies, servers: Vec::new(), model: None }
+    }
+
+    fn start(&mut self, name: &str) {
+        let server = match name {
+            "catalogue" => {
+                let reply = |query: &str, _| introduction(query).unwrap_or_else(|| nth_page(page_asked(query), 2, 3));
+                ("CATALOGUE", OaiServer::start(reply).url)
+            }
+            "model" => ("MODEL", self.model.insert(recorded::server().0).url()),
+            _ => panic!("there is no server `{name}`"),
+        };
+        self.servers.push(server);
     }
 
     /// What a command prints, as a file shows it.
     fn run(&self, command: &str) -> String {
-        let output = program(self.place.path()).args(["-c", command]).output().expect("a shell");
+        let servers = self.servers.iter().map(|(name, url)| (name, url));
+        let output = program(self.place.path()).envs(servers).args(["-c", command]).output().expect("a shell");
         let stdout = spread(&String::from_utf8(output.stdout).expect("UTF-8"));
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
         let mut shown: Vec<String> = stdout.lines().map(|line| line.trim_end().to_string()).collect();
@@ -102,7 +126,11 @@ impl Terminal {
         let marked = |line: &&String| ["$ ", "> ", "#"].iter().any(|mark| line.starts_with(mark));
         assert_eq!(shown.iter().find(marked), None, "would be read as part of the file, printed by {command}");
         let text: String = shown.iter().map(|line| format!("{line}\n")).collect();
-        filtered(&text, self.place.path(), &self.varies)
+        let filtered = filtered(&text, self.place.path(), &self.varies);
+        self.servers.iter().fold(filtered, |text, (name, url)| {
+            let host = url.split('/').nth(2).expect("a host");
+            text.replace(host, &format!("[{name}]"))
+        })
     }
 }
 

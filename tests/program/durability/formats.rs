@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lakeward_core::error::{Error, ErrorKind};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ fn is_refused_by_name(error: &Error, version: u64) -> bool {
 
 #[test]
 fn what_was_ever_written_is_read_or_refused_by_name() {
-    for thing in &THINGS {
+    for thing in THINGS {
         let kept = kept(thing);
         assert_eq!(kept.last().map(|(version, _)| *version), Some(thing.version.unwrap_or(1)), "{}", thing.name);
         for (version, path) in kept {
@@ -51,6 +51,15 @@ fn what_was_ever_written_is_read_or_refused_by_name() {
     }
 }
 
+/// The files of a thing that name versions, that of the thing itself last.
+fn own(thing: &Thing, folder: &Path) -> Vec<PathBuf> {
+    let at = folder.join(thing.place);
+    if at.is_file() {
+        return vec![at];
+    }
+    ["manifest.json", "tables.json"].map(|name| at.join(name)).into_iter().filter(|path| path.is_file()).collect()
+}
+
 /// A file of the thing as a newer program would write it: the version is the first number, or stands in the header.
 fn newer(path: &Path, version: u64) -> Vec<u8> {
     let bytes = fs::read(path).expect("a file");
@@ -59,6 +68,7 @@ fn newer(path: &Path, version: u64) -> Vec<u8> {
     }
     let text = String::from_utf8(bytes).expect("text");
     let at = [
+        "task_trace\":",
         "version\":",
         "lakeward_learned\":",
         "lakeward_pseudo_queries\":",
@@ -87,14 +97,10 @@ fn with_header(bytes: &[u8], version: u32) -> Vec<u8> {
 #[test]
 fn what_a_newer_program_writes_is_refused_by_its_version_and_left_as_it_is() {
     let place = tempfile::tempdir().expect("a folder");
-    for thing in &THINGS {
+    for thing in THINGS {
         let Some(version) = thing.version else { continue };
         put_all(place.path());
-        let file = match thing.name {
-            "index" => place.path().join("manifest.json"),
-            "question_index" => place.path().join(thing.place).join("tables.json"),
-            _ => place.path().join(thing.place),
-        };
+        let file = own(thing, place.path()).pop().expect("a file");
         let newer = newer(&file, version);
         fs::write(&file, &newer).expect("a file");
         let error = (thing.read)(place.path()).expect_err(thing.name);
@@ -156,11 +162,7 @@ fn damaged_files_are_reported_or_harmless() {
     for (number, thing) in THINGS.iter().enumerate() {
         let place = tempfile::tempdir().expect("a folder");
         put_all(place.path());
-        let own: Vec<_> = match place.path().join(thing.place) {
-            path if path.is_file() => vec![path],
-            folder if thing.place.is_empty() => vec![folder.join("manifest.json")],
-            folder => vec![folder.join("manifest.json"), folder.join("tables.json")],
-        };
+        let own = own(thing, place.path());
         let mut numbers = Numbers(17 + number as u64);
         let mut reported = 0;
         for round in 0..ROUNDS {

@@ -1,21 +1,31 @@
 //! The program killed, or without room on its disk, at any step of every command that writes something that lasts: all durable
 //! things can be read afterwards, and the same command goes on where it was stopped.
 //!
-//! So is what a machine has of an index in a store.
+//! So is what a machine has of an index in a store. `replay` writes nothing.
 //!
 //! By default a few steps of each command, spread over all of them; with `LAKEWARD_EVERY_STEP` set, every one.
 
 #![allow(clippy::print_stdout, reason = "how many steps there are is worth reading")]
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use lakeward_index::build::shards::ListFolder;
 use lakeward_lake::notes::Notes;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
+use super::files;
 use super::steps::{self, Fault};
 use super::things::{unfinished, unreadable};
+use crate::catalogues::oai_server::{OaiServer, introduction, nth_page, page_asked};
 use crate::commands::copy;
+use crate::llm_server::recorded;
 use crate::store_server::{KEY_ID, StoreServer};
 use crate::stores::environment;
 
@@ -103,13 +113,31 @@ impl Place {
         assert!(run.status.success(), "{arguments:?}: {} {when}", String::from_utf8_lossy(&run.stderr));
     }
 
+    /// What is not there or cannot be read, no more than was `before`.
+    fn assert_nothing_lost(&self, before: &[String], when: &str) {
+        let lost: Vec<String> = unreadable(&self.index()).into_iter().filter(|thing| !before.contains(thing)).collect();
+        assert_eq!(lost, [] as [String; 0], "{when}");
+    }
+
     /// Stops `arguments` at steps by both faults; `check` looks at what else must hold afterwards.
     fn stopped(&self, arguments: &[&str], is_repeatable: bool, check: impl Fn(&Path, &str)) {
+        self.stopped_beside(arguments, is_repeatable, |_| (), check);
+    }
+
+    /// The same, while `beside` does something with the process.
+    fn stopped_beside(
+        &self,
+        arguments: &[&str],
+        is_repeatable: bool,
+        beside: impl Fn(&Running<'_>) + Sync,
+        check: impl Fn(&Path, &str),
+    ) {
         let before = self.folder.path().join("before");
         copy(&self.now(), &before);
         let missing = unreadable(&self.index());
         let stored: Vec<String> = self.server.iter().flat_map(|server| server.paths("")).collect();
         let said = tempfile::NamedTempFile::new().expect("a file");
+        let out = tempfile::NamedTempFile::new().expect("a file");
         let run = |fault, at| {
             fs::remove_dir_all(self.now()).expect("a folder");
             copy(&before, &self.now());
@@ -118,7 +146,17 @@ impl Place {
             }
             let mut command = self.program(arguments);
             command.stderr(File::create(said.path()).expect("a file"));
-            steps::run(&mut command, &self.path, fault, at)
+            command.stdout(File::create(out.path()).expect("a file"));
+            let has_ended = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let begun = |pid| {
+                    let (beside, out, has_ended) = (&beside, out.path(), &has_ended);
+                    scope.spawn(move || beside(&Running { pid, out, has_ended }));
+                };
+                let run = steps::run(&mut command, &self.path, fault, at, begun);
+                has_ended.store(true, Ordering::Relaxed);
+                run
+            })
         };
         let Some(whole) = run(Fault::Kill, usize::MAX) else { return };
         assert_eq!(whole.code, Some(0), "{arguments:?}: {}", fs::read_to_string(said.path()).unwrap_or_default());
@@ -136,11 +174,11 @@ impl Place {
                     (Fault::Full, Some(3 | 4)) => assert!(said.contains("No space left on device"), "{when}"),
                     (_, code) => panic!("exit code {code:?}, {when}"),
                 }
-                assert_eq!(unreadable(&self.index()), missing, "{when}");
+                self.assert_nothing_lost(&missing, &when);
                 check(&self.now(), &when);
                 if is_repeatable {
                     self.succeed(arguments);
-                    assert_eq!(unreadable(&self.index()), missing, "again after {when}");
+                    self.assert_nothing_lost(&missing, &format!("again after {when}"));
                     assert_eq!(unfinished(&self.index()), [] as [PathBuf; 0], "again after {when}");
                 }
             }
@@ -150,11 +188,143 @@ impl Place {
 
 fn nothing_else(_: &Path, _: &str) {}
 
+/// A process that may be stopped at any moment.
+struct Running<'a> {
+    pid: u32,
+    /// The file of its stdout.
+    out: &'a Path,
+    has_ended: &'a AtomicBool,
+}
+
+impl Running<'_> {
+    /// The first line that it prints, if it comes to that.
+    fn first_line(&self) -> Option<String> {
+        loop {
+            let has_ended = self.has_ended.load(Ordering::Relaxed);
+            let printed = fs::read_to_string(self.out).expect("text");
+            match printed.split_once('\n') {
+                Some((line, _)) => return Some(line.to_string()),
+                None if has_ended => return None,
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Logs in to the service that it is, searches, and asks it to end.
+    fn search(&self) {
+        let Some(address) = self.first_line() else { return };
+        let rest = address.strip_prefix("http://").expect("an address");
+        let (host, login) = rest.split_once('/').expect("a path");
+        let answer = get(host, &format!("/{login}"), "").unwrap_or_default();
+        let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next());
+        let _ = get(host, "/search?q=prices+of+bread", cookie.unwrap_or_default());
+        if !self.has_ended.load(Ordering::Relaxed) {
+            let _ = kill(Pid::from_raw(self.pid as i32), Signal::SIGTERM);
+        }
+    }
+}
+
+fn get(host: &str, path: &str, cookie: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(host)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
 #[test]
 fn an_update_of_the_index_is_stopped() {
     let place = Place::new();
     place.write("now/lake/roads.csv", "segment,lanes\nA10,3\nA12,2\n");
     place.stopped(&["index"], true, nothing_else);
+}
+
+/// Made anew, as a whole or where it is damaged.
+#[test]
+fn a_rebuild_and_a_repair_are_stopped() {
+    let place = Place::new();
+    place.stopped(&["index", "--rebuild"], true, nothing_else);
+    let words = files(&place.index().join("segments")).into_iter().find(|path| path.ends_with("words.seg"));
+    let words = words.expect("a file of words");
+    fs::write(&words, &fs::read(&words).expect("a file")[..100]).expect("a file");
+    place.stopped(&["index", "--repair"], true, nothing_else);
+    place.succeed(&["index", "--repair"]);
+    place.succeed(&["verify"]);
+}
+
+#[test]
+fn a_shared_build_is_stopped() {
+    let place = Place::new();
+    place.write("now/lake/roads.csv", "segment,lanes\nA10,3\nA12,2\n");
+    let listing = ["index", "shards", "--shards", "1"];
+    place.stopped(&listing, true, nothing_else);
+    place.succeed(&listing);
+    let list = fs::read_dir(place.index().join("lists")).expect("a folder").flatten().next().expect("a list").path();
+    let (index, name) = ListFolder::divide(&list).expect("a list");
+    let is_whole = |_: &Path, when: &str| ListFolder::of(&index, &name).and_then(|list| list.verify()).expect(when);
+    let list = list.to_str().expect("a path");
+    let work = ["index", "work", list, "--shard", "0"];
+    place.stopped(&work, true, is_whole);
+    place.succeed(&work);
+    place.stopped(&["index", "commit", list], true, is_whole);
+}
+
+#[test]
+fn a_harvest_is_stopped() {
+    const PAGES: usize = 3;
+    let server =
+        OaiServer::start(|query, _| introduction(query).unwrap_or_else(|| nth_page(page_asked(query), PAGES, 2)));
+    let place = Place::new();
+    let harvest = ["harvest", server.url.as_str(), "--into", "../harvested", "--pause", "0"];
+    place.stopped(&harvest, false, |now, when| {
+        let folder = now.join("harvested");
+        let pages = || files(&folder.join("run-0001")).into_iter().filter(|path| !is_hidden(path));
+        let is_whole = |page: PathBuf| fs::read_to_string(page).expect("a page").ends_with("</OAI-PMH>");
+        assert!(!folder.join("run-0001").is_dir() || pages().all(is_whole), "{when}");
+        // It goes on, or, where the list was read to its end, with what has changed since.
+        place.succeed_when(&harvest, when);
+        assert_eq!(pages().count(), PAGES, "{when}");
+        assert_eq!(unfinished(&folder), [] as [PathBuf; 0], "{when}");
+    });
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+#[test]
+fn the_check_of_a_model_is_stopped() {
+    let (server, _) = recorded::server();
+    let place = Place::new();
+    let url = server.url();
+    let check = ["model", "check", "--llm-url", &url, "--llm-model", "recorded", "--tokens", "20000"];
+    place.stopped(&check, true, nothing_else);
+}
+
+#[test]
+fn an_operation_is_stopped() {
+    let place = Place::new();
+    let operation = ["ask", "mean euro for each item", "--table", "prices", "--run", "1", "--session", "means"];
+    place.stopped(&operation, true, |now, when| {
+        for result in files(&now.join("lake/.lakeward/sessions")) {
+            if result.extension().is_some_and(|extension| extension == "parquet") && !is_hidden(&result) {
+                assert!(fs::read(result).expect("a file").ends_with(b"PAR1"), "{when}");
+            }
+        }
+    });
+}
+
+/// What is kept of how answers are used: the service answers where it cannot be kept.
+#[test]
+fn a_service_that_keeps_how_answers_are_used_is_stopped() {
+    let place = Place::new();
+    place.write("now/lake/lakeward.toml", "[usage]\nrecord = true\n");
+    place.stopped_beside(
+        &["serve", "--listen", "127.0.0.1:0", "--no-llm"],
+        false,
+        |running| running.search(),
+        nothing_else,
+    );
 }
 
 /// The local folder of an index in a store, and what is in the store.

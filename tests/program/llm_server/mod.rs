@@ -9,7 +9,7 @@ mod embeddings;
 mod failures;
 mod parts;
 mod privacy;
-mod recorded;
+pub(crate) mod recorded;
 pub(crate) mod server;
 
 use std::time::{Duration, Instant};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
@@ -45,10 +46,10 @@ fn shape(asked: &Asked) -> String {
 }
 
 /// How many recorded answers of each shape were given.
-type Given = Arc<Mutex<BTreeMap<String, usize>>>;
+pub(crate) type Given = Arc<Mutex<BTreeMap<String, usize>>>;
 
 /// A server of the recorded answers.
-fn server() -> (Server, Given) {
+pub(crate) fn server() -> (Server, Given) {
     let path = Path::new(REPOSITORY).join(FILE);
     let lines = fs::read_to_string(&path).unwrap_or_default();
     let line = |line: &str| {
@@ -75,10 +76,9 @@ fn record(path: &Path, key: &str, asked: &Asked) -> Option<String> {
     let url = std::env::var("LAKEWARD_RECORD_LLM").ok()?;
     let mut body = asked.body.clone();
     body["model"] = json!(std::env::var("LAKEWARD_RECORD_MODEL").unwrap_or_else(|_| "relay".into()));
-    // Whoever came first has set it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = lakeward_http::client(Duration::from_secs(10), None).build().ok()?;
     let sent = async {
-        let call = reqwest::Client::new().post(format!("{url}/chat/completions"));
+        let call = client.post(format!("{url}/chat/completions"));
         let reply = call.header("content-type", "application/json").body(body.to_string()).send().await?;
         reply.text().await
     };

@@ -127,10 +127,7 @@ impl Server {
                 kept.lock().expect("the log").push_str(&format!("{line}\n"));
             }
         });
-        // Nothing here is encrypted, but the client has to have it. Another test may have installed it.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let none = reqwest::redirect::Policy::none();
-        let client = reqwest::Client::builder().redirect(none).no_proxy().timeout(Duration::from_secs(120));
+        let client = lakeward_http::client(Duration::from_secs(30), None).no_proxy().timeout(Duration::from_secs(120));
         Self {
             process,
             lake: folder.path().join("lake"),

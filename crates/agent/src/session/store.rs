@@ -18,7 +18,7 @@ use super::document::{Session, VERSION};
 use super::feedback::{FeedbackStore, TableUse};
 use super::{check, compress, layout, older, state};
 use lakeward_core::error::{Error, Holds, Result, nearest_names};
-use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, remove_unfinished};
+use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, remove_unfinished, version_of};
 use lakeward_core::text::shown;
 
 /// The folder of sessions in the index folder.
@@ -405,11 +405,8 @@ fn parse(bytes: &[u8], id: &str, path: &Path) -> Result<Session> {
 
 /// The version, which is looked at first: a document of another may have fields of other shapes.
 fn version(bytes: &[u8], path: &Path) -> Result<u32> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        version: u64,
-    }
-    let Versioned { version } = serde_json::from_slice(bytes).map_err(|error| damaged(path, &error))?;
+    let found = version_of(bytes, "version").map_err(|error| damaged(path, &error))?;
+    let version = found.ok_or_else(|| damaged_session(path, "it is no session (it names no version)".into()))?;
     let known = u32::try_from(version).ok().filter(|version| (older::OLDEST..=VERSION).contains(version));
     known.ok_or_else(|| Error::SessionVersion { path: path.to_path_buf(), found: version, expected: VERSION })
 }

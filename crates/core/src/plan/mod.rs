@@ -15,6 +15,10 @@ mod step;
 mod walk;
 mod words;
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,9 +32,12 @@ pub use step::{
 
 use crate::error::{Error, Result};
 use crate::request::{Input, OperationKind};
+use crate::store::version_of;
 
 /// The version of plans that this program writes, and the only one it reads.
 pub const PLAN_VERSION: u32 = 1;
+/// Most bytes of a plan.
+pub const MOST_BYTES: u64 = 16 << 20;
 /// Most steps of a plan, those of joined and united tables included.
 pub const MOST_STEPS: usize = 200;
 /// Most conditions, expressions and measures of a plan together.
@@ -104,19 +111,25 @@ impl Plan {
         own.source == others.source && own.steps.starts_with(&others.steps)
     }
 
+    /// Reads the plan in the file at `path`, of at most 16 MB.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; those of [`Plan::from_json`], with the path.
+    pub fn read(path: &Path) -> Result<Self> {
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        read.map_err(|error| Error::io("read", path, error))?;
+        Self::from_json(&text).map_err(|error| Error::Usage(format!("`{}`: {error}", path.display())))
+    }
+
     /// Reads a plan from JSON.
     ///
     /// # Errors
     /// [`Error::Usage`] for another version, for text that is no plan (with the place) and for what [`Plan::check`] refuses.
     pub fn from_json(text: &str) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: Option<u32>,
-        }
         let no_plan = |error: serde_json::Error| Error::Usage(format!("this is no plan: {error}"));
-        let version = serde_json::from_str::<Version>(text).map_err(no_plan)?.version;
-        match version {
-            Some(PLAN_VERSION) => {}
+        match version_of(text.as_bytes(), "version").map_err(no_plan)? {
+            Some(version) if version == u64::from(PLAN_VERSION) => {}
             Some(other) => {
                 return Err(Error::Usage(format!(
                     "this plan has version {other}; this program reads version {PLAN_VERSION}"

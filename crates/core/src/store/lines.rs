@@ -15,6 +15,7 @@ use super::atomic::{AtomicFile, Purpose};
 use super::bounds::Bounds;
 use super::folder::{folder_of, make_folder};
 use super::reader::{Line, LineEnd, LineReader};
+use super::version::version_of;
 use crate::error::{Error, Result};
 
 /// How invalid lines are handled.
@@ -188,8 +189,7 @@ impl JsonLines {
 
     fn check_head(&self, line: &[u8]) -> Result<()> {
         let LinesFormat { name, version, .. } = self.format;
-        let head: Option<serde_json::Value> = serde_json::from_slice(line).ok();
-        match head.as_ref().and_then(|head| head.get(name)?.as_u64()) {
+        match version_of(line, name).ok().flatten() {
             Some(found) if found == *version => Ok(()),
             Some(found) => {
                 Err(self.damaged(1, &format!("format version {found}; this program reads version {version}")))

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use lakeward_core::Result;
 use lakeward_core::store::BlobCache;
@@ -82,4 +83,24 @@ fn what_is_no_text_of_this_cache_is_as_if_it_were_not_there() {
     fs::create_dir(&file).unwrap();
     assert_eq!(cache.get("a"), None);
     cache.put("a", "1");
+}
+
+#[test]
+fn of_files_those_used_least_recently_go_but_none_in_use() {
+    let (_folder, place) = place();
+    let cache = BlobCache::of_files(&place.join("cache"), ".bin", 250, Duration::from_secs(600));
+    let put = |key: &str, minutes: u64| {
+        let path = cache.put_file(key, |file, path| {
+            file.set_len(100).map_err(|error| lakeward_core::Error::io("write", path, error))
+        });
+        let file = fs::File::options().append(true).open(path.unwrap()).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(minutes * 60)).unwrap();
+    };
+    put("old", 30);
+    put("older", 40);
+    put("new", 1);
+    assert_eq!(names(&place.join("cache")), ["new.bin", "old.bin"]);
+    assert!(cache.file("older").is_none() && cache.file("old").is_some(), "it is used now");
+    put("newest", 0);
+    assert_eq!(names(&place.join("cache")), ["new.bin", "newest.bin", "old.bin"]);
 }

@@ -99,7 +99,7 @@ fn at_every_step(
 ) {
     const MOST: usize = 2_000;
     for at in 1..MOST {
-        let Some(ended) = steps::run(&mut make(), place, fault, at) else { return };
+        let Some(ended) = steps::run(&mut make(), place, fault, at, |_| ()) else { return };
         let is_last = ended.steps < at;
         check(at, ended);
         if is_last {

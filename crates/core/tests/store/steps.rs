@@ -24,10 +24,10 @@ pub struct Run {
     pub code: Option<i32>,
 }
 
-/// Runs `command` with `fault` at its `at`th step, from 1. Writes count below `place`. Nothing where this system cannot do it, which
-/// is printed.
-pub fn run(command: &mut Command, place: &Path, fault: Fault, at: usize) -> Option<Run> {
-    let run = imp::run(command, place, fault, at);
+/// Runs `command` with `fault` at its `at`th step, from 1. Writes count below `place`. `begun` gets the id of the process
+/// before its first step. Nothing where this system cannot do it, which is printed.
+pub fn run(command: &mut Command, place: &Path, fault: Fault, at: usize, begun: impl FnOnce(u32)) -> Option<Run> {
+    let run = imp::run(command, place, fault, at, begun);
     if run.is_none() {
         println!("skipped: this system does not let a test stop a process at its system calls");
     }
@@ -48,7 +48,7 @@ mod imp {
     const SYSTEM_CALL: i32 = libc::SIGTRAP | 0x80;
 
     #[allow(clippy::zombie_processes, reason = "it is waited for below, by its id")]
-    pub fn run(command: &mut Command, place: &Path, fault: Fault, at: usize) -> Option<Run> {
+    pub fn run(command: &mut Command, place: &Path, fault: Fault, at: usize, begun: impl FnOnce(u32)) -> Option<Run> {
         // SAFETY: the call only marks the child as traced.
         unsafe {
             command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
@@ -67,6 +67,7 @@ mod imp {
             | libc::PTRACE_O_TRACEVFORK;
         request(libc::PTRACE_SETOPTIONS, pid, options as usize);
         let mut tracer = Tracer { pid, place, fault, at, steps: 0, refused: HashSet::new() };
+        begun(pid as u32);
         request(libc::PTRACE_SYSCALL, pid, 0);
         let mut known = HashSet::from([pid]);
         loop {
@@ -229,7 +230,13 @@ mod imp {
 
     use super::{Fault, Run};
 
-    pub fn run(_command: &mut Command, _place: &Path, _fault: Fault, _at: usize) -> Option<Run> {
+    pub fn run(
+        _command: &mut Command,
+        _place: &Path,
+        _fault: Fault,
+        _at: usize,
+        _begun: impl FnOnce(u32),
+    ) -> Option<Run> {
         None
     }
 }

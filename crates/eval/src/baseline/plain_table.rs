@@ -5,13 +5,13 @@
 //! [`PlainTable::is_whole`] says so.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::layout::lines;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{LineEnd, LineReader};
 use lakeward_lake::metadata::{MetadataIndex, TableMetadata};
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
 use lakeward_lake::{scan, source};
@@ -170,41 +170,27 @@ fn for_each_record(
     unread: &mut Vec<Unread>,
     mut each: impl FnMut(PlainTable) -> Result<()>,
 ) -> Result<()> {
-    let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
-    let is_packed = path.extension().is_some_and(|extension| extension == "zst");
-    let bytes: Box<dyn Read> = if is_packed {
-        Box::new(zstd::stream::read::Decoder::new(file).map_err(|source| Error::io("read", path, source))?)
-    } else {
-        Box::new(file)
-    };
-    let mut lines = BufReader::new(bytes);
-    let mut line = Vec::new();
-    for number in 1_u64.. {
-        line.clear();
-        let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
-        if read.map_err(|source| Error::io("read", path, source))? == 0 {
-            break;
-        }
-        if line.len() as u64 >= MAX_LINE_BYTES && !line.ends_with(b"\n") {
-            unread.push(unread_line(path, number, "a line of more than 16 MB"));
-            lines.skip_until(b'\n').map_err(|source| Error::io("read", path, source))?;
+    let mut lines = LineReader::new(lines::open(path)?, MAX_LINE_BYTES);
+    while let Some(line) = lines.next_line().map_err(|source| Error::io("read", path, source))? {
+        if line.end == LineEnd::TooLong {
+            unread.push(unread_line(path, line.number, "a line of more than 16 MB"));
             continue;
         }
-        if line.trim_ascii().is_empty() {
+        if line.bytes.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Value>(&line) {
+        match serde_json::from_slice::<Value>(line.bytes) {
             Ok(value) => match record(&value) {
                 Some(record) => each(record)?,
-                None => unread.push(unread_line(path, number, "no object with an `id`")),
+                None => unread.push(unread_line(path, line.number, "no object with an `id`")),
             },
-            Err(error) => unread.push(unread_line(path, number, &error.to_string())),
+            Err(error) => unread.push(unread_line(path, line.number, &error.to_string())),
         }
     }
     Ok(())
 }
 
-fn unread_line(path: &Path, line: u64, reason: &str) -> Unread {
+fn unread_line(path: &Path, line: usize, reason: &str) -> Unread {
     Unread { place: format!("{}:{line}", path.display()), reason: reason.to_string() }
 }
 

@@ -1,17 +1,19 @@
 //! Lines of a benchmark's text files, plain or `.zst`, of bounded length and number of bytes.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{LineEnd, LineReader};
 
 /// Longest line that is read.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Maximum number of bytes of a file, after decompression.
 const MAX_BYTES: u64 = 16 << 30;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line that is not empty.
 pub struct Line<'a> {
@@ -37,38 +39,34 @@ pub fn bad_file(path: &Path, reason: impl Into<String>) -> Error {
 /// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and errors of `take`.
 pub fn read_lines(path: &Path, mut take: impl FnMut(&Line<'_>) -> Result<()>) -> Result<()> {
     let io = |source| Error::io("read", path, source);
-    let mut reader = open(path)?;
-    let (mut buffer, mut number, mut total) = (Vec::new(), 0, 0u64);
-    loop {
-        buffer.clear();
-        let read = reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
-        if read == 0 {
-            return Ok(());
-        }
-        number += 1;
-        total += read;
-        if read > MAX_LINE_BYTES {
+    let mut reader = LineReader::new(open(path)?, MAX_LINE_BYTES);
+    while let Some(line) = reader.next_line().map_err(io)? {
+        let number = line.number;
+        if line.end == LineEnd::TooLong {
             return Err(bad_line(path, number, &format!("the line is longer than {} MB", MAX_LINE_BYTES >> 20)));
         }
-        if total > MAX_BYTES {
+        if line.at > MAX_BYTES {
             return Err(bad_file(path, format!("more than {} GB of text", MAX_BYTES >> 30)));
         }
-        let bytes = if number == 1 { buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&buffer) } else { &buffer[..] };
+        let bytes =
+            if number == 1 { line.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line.bytes) } else { line.bytes };
         let text = String::from_utf8_lossy(bytes);
-        let text = text.trim_end_matches(['\n', '\r']);
+        let text = text.trim_end_matches('\r');
         if !text.trim().is_empty() {
             take(&Line { number, text })?;
         }
     }
+    Ok(())
 }
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+/// The bytes of `path`, unpacked where it ends in `.zst`.
+pub fn open(path: &Path) -> Result<Box<dyn Read>> {
     let io = |source| Error::io("read", path, source);
     let file = File::open(path).map_err(io)?;
     if path.extension().is_some_and(|extension| extension == "zst") {
-        return Ok(Box::new(BufReader::new(zstd::Decoder::new(file).map_err(io)?)));
+        return Ok(Box::new(zstd::Decoder::new(file).map_err(io)?));
     }
-    Ok(Box::new(BufReader::new(file)))
+    Ok(Box::new(file))
 }
 
 /// Passes every JSON object of `path`, one per line, to `take`.

@@ -8,6 +8,10 @@
 //!
 //! A commit lists the lake once more and takes from the shards what is still there, still the same and not in the index: a list that is old, or
 //! that was committed before, does no harm. It reads no table, but catalogue records, which are in no shard, as reading their file is most of the work.
+//!
+//! The survey that a list writes down is the one that a build plans by. A shard is never searched and has no inverted
+//! lists (`Structure::FOLLOWS_FROM_COLUMNS`). Shards are consecutive tables, cut where the bytes are halved best.
+//! After the commit their segments are removed; lists and rows stay, in `lists/` beside the index.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,12 @@
 //! Sections that are stored packed: those that hold the same over and over.
 //!
-//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](unpacked) when something in
-//! them is first read; from then on they are read in place as any other section. A section of no more bytes than that
-//! is stored as it is.
+//! Each 16 KiB of such a section are packed for themselves, and unpacked into [memory](super::unpacked) when something in them is first read;
+//! from then on they are read in place as any other section. A section of no more bytes than that is stored as it is.
+//!
+//! Some sections are packed, not all: what is unpacked lies in files without a name, which the system can take back,
+//! or is memory of the process, 20 MB of the 30 of 4,741 tables. LZ4 for what most questions read (with zstd for all
+//! a join of a new process took 39 ms of processor time, not 26), zstd for the rest; texts and inverted lists as they
+//! are. Large pages: getting 12 MB in small ones took 6.5 ms, in these .6.
 
 use std::cell::RefCell;
 use std::ops::Range;

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::page::Page;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
+use lakeward_http::{innermost, wait_of};
 
 /// Largest answer that is read, in bytes.
 const MOST_BYTES: usize = 64 << 20;
@@ -52,25 +53,13 @@ impl<'m> Client<'m> {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(wrong("it does not begin with http:// or https://"));
         }
-        // Another part of the process may have installed one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let host = url.host_str().unwrap_or_default().to_string();
-        let is_loopback = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
-            .redirect(Policy::custom(move |attempt| {
+        let builder =
+            lakeward_http::client(CONNECT, Some(&url)).read_timeout(SILENCE).redirect(Policy::custom(move |attempt| {
                 // The server that was named, and no other.
                 let same = attempt.url().host_str() == Some(&host) && attempt.previous().len() <= MOST_REDIRECTS;
                 if same { attempt.follow() } else { attempt.stop() }
-            }))
-            .user_agent(concat!("lakeward/", env!("CARGO_PKG_VERSION")));
-        if url.scheme() == "http" {
-            builder = builder.tls_certs_only([]);
-        }
-        if is_loopback {
-            builder = builder.no_proxy();
-        }
+            }));
         let http = builder.build().map_err(|error| wrong(&innermost(&error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
@@ -170,37 +159,5 @@ impl<'m> Client<'m> {
             std::thread::sleep(left.min(TICK));
         }
         Ok(())
-    }
-}
-
-/// The wait of `Retry-After`: seconds, or a date (RFC 9110).
-pub(crate) fn wait_of(header: &str) -> Option<Duration> {
-    let header = header.trim();
-    if let Ok(seconds) = header.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = chrono::DateTime::parse_from_rfc2822(header).ok()?;
-    Some((date.to_utc() - chrono::Utc::now()).to_std().unwrap_or_default())
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_are_seconds_or_dates() {
-        assert_eq!(wait_of(" 12 "), Some(Duration::from_secs(12)));
-        assert_eq!(wait_of("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
-        let later = (chrono::Utc::now() + chrono::Duration::seconds(100)).to_rfc2822();
-        assert!(wait_of(&later).is_some_and(|wait| (90..=100).contains(&wait.as_secs())));
-        assert_eq!((wait_of("soon"), wait_of("-1")), (None, None));
     }
 }

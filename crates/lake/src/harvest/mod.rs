@@ -20,7 +20,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use client::Client;
-pub(crate) use client::wait_of;
 use state::State;
 
 use lakeward_core::error::{Error, Result};

@@ -1,12 +1,14 @@
 //! Where a harvest stands: `.harvest.json` in its folder.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::client::Client;
 use super::page::Page;
 use super::{FORMATS, HarvestOptions};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{Bounds, Links, Purpose, remove_unfinished, write_atomic};
+use lakeward_core::store::{Bounds, Links, Purpose, remove_unfinished, version_of, write_atomic};
 
 const FILE: &str = ".harvest.json";
 const VERSION: u32 = 1;
@@ -39,12 +41,7 @@ impl State {
         let path = options.folder.join(FILE);
         remove_unfinished(&path);
         let Some(bytes) = BOUNDS.read(&path)? else { return Ok((Self::new(options, client)?, false)) };
-        let state: Self =
-            serde_json::from_slice(&bytes).map_err(|error| Error::unreadable(&path, error.to_string()))?;
-        if state.version != VERSION {
-            let reason = format!("it has version {}; this program reads version {VERSION}", state.version);
-            return Err(Error::unreadable(&path, reason));
-        }
+        let state = Self::parse(&path, &bytes)?;
         let differs = [
             (state.url != options.url, "address", state.url.as_str()),
             (options.format.as_ref().is_some_and(|format| *format != state.format), "format", state.format.as_str()),
@@ -71,6 +68,16 @@ impl State {
             ..state
         };
         Ok((next, false))
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let failed = |error: serde_json::Error| Error::unreadable(path, error.to_string());
+        let version = version_of(bytes, "version").map_err(failed)?.unwrap_or(0);
+        if version != u64::from(VERSION) {
+            let reason = format!("it has version {version}; this program reads version {VERSION}");
+            return Err(Error::unreadable(path, reason));
+        }
+        serde_json::from_slice(bytes).map_err(failed)
     }
 
     fn new(options: &HarvestOptions, client: &mut Client<'_>) -> Result<Self> {

@@ -9,6 +9,15 @@
 //!
 //! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`row_reader`] (cut)
 //! → [`batch`] (columns).
+//!
+//! Decided, each with the figure. *Our own reader of delimited text*: on 16 badly written files arrow-csv fails on
+//! ragged rows, Latin-1, UTF-16 and preambles, and loses rows after an unclosed quote; Polars drops surplus cells and
+//! fails on preambles; both read ZIP code 02134 as 2134. *Parquet and Arrow IPC through arrow's crates*, behind a
+//! guard, because damaged files make decoders panic. *Workbooks through calamine, checked before*
+//! (`workbook::bounds`): two cells of a hostile file would take 100 GB; version 0.36, as 0.37 brings zip 9, zeroize
+//! with `derive` and so a feature of syn: half of the tree would be compiled anew. *Avro's blocks skipped by the
+//! schema before, without what arrow-avro does not decode* (`avro_blocks`): 300 lines. *SQLite linked*: values of at
+//! most 64 MiB; a table is hashed by its cells, so that a change of another one leaves it as it is.
 
 mod avro;
 mod avro_blocks;

@@ -17,10 +17,9 @@ use object_store::client::{
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::RETRY_AFTER;
-use reqwest::redirect::Policy;
 use reqwest::{StatusCode, Url};
 
-use crate::harvest::wait_of;
+use lakeward_http::wait_of;
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// Longest silence of a server while it answers.
@@ -51,14 +50,7 @@ pub(super) struct Connector {
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Another part of the process may have installed one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
-            .redirect(Policy::none())
-            .dns_resolver(Arc::new(Resolver))
-            .user_agent(concat!("lakeward/", env!("CARGO_PKG_VERSION")));
+        let builder = lakeward_http::client(CONNECT, None).read_timeout(SILENCE).dns_resolver(Arc::new(Resolver));
         let builder = if self.is_here { builder.no_proxy() } else { builder };
         let client =
             builder.build().map_err(|error| object_store::Error::Generic { store: "HTTP", source: error.into() })?;

@@ -4,6 +4,10 @@
 //! are those of [`std::fs`] for both. What is asked of a store is remembered as long as it can be true: a lake is listed once a walk
 //! ([`refresh`]), and what was fetched of a file is kept in a temporary file, so that no byte of it is fetched twice. A file that has
 //! changed since it was listed is an error, never a mixture of two. No lake is written; [`Objects`] are what an index in a store is made of.
+//!
+//! One list a walk, by folder only where the flat one fails (a folder that must not be listed, a key with `//`). The
+//! stamp of a file is its ETag, as digits of a time. Requests are of 1 MB, then 16. Paths that are typed, by people
+//! or models, are never taken for addresses.
 
 mod address;
 mod connection;

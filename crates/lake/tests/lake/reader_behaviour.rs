@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -183,6 +184,23 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Puts a table into a folder: as a file, and as files of its rows that are one table, where a format holds one table a
+/// file.
+fn placed(folder: &Path, name: &str, encoded: Written, table: &Content) -> Vec<PathBuf> {
+    let mut places = vec![written(folder, name, &encoded(table))];
+    let (_, ending) = name.split_once('.').unwrap();
+    if !["xlsx", "xlsb", "ods", "sqlite"].contains(&ending) {
+        let parts = folder.join(format!("{ending}-parts"));
+        fs::create_dir_all(&parts).unwrap();
+        for (number, rows) in table.rows.chunks(table.rows.len().div_ceil(3)).enumerate() {
+            let part = Content { names: table.names.clone(), rows: rows.to_vec() };
+            written(&parts, &format!("part-{number}.{ending}"), &encoded(&part));
+        }
+        places.push(parts);
+    }
+    places
+}
+
 /// Reads all of a table and checks what holds of every reader; an empty cell counts as missing.
 pub fn drained(mut reader: Box<dyn TableReader>, options: &ReadOptions) -> Result<Content, Error> {
     let columns = reader.columns().to_vec();
@@ -212,13 +230,19 @@ fn every_format_gives_the_same_table_in_batches_of_any_size() {
     let folder = tempfile::tempdir().unwrap();
     let table = towns(50);
     for (name, encoded, is_typed) in FORMATS {
-        let path = written(folder.path(), name, &encoded(&table));
-        for batch_rows in [1, 7, 8_192] {
-            let options = ReadOptions { batch_rows, ..ReadOptions::default() };
-            let reader = open_path(&path, &options).unwrap();
-            assert_eq!(reader.is_typed(), is_typed, "{name}");
-            let found = drained(reader, &options).unwrap();
-            assert_eq!((&found.names, &found.rows), (&table.names, &table.rows), "{name}, {batch_rows} rows a batch");
+        for path in placed(folder.path(), name, encoded, &table) {
+            let name = path.file_name().unwrap().to_string_lossy();
+            for batch_rows in [1, 7, 8_192] {
+                let options = ReadOptions { batch_rows, ..ReadOptions::default() };
+                let reader = open_path(&path, &options).unwrap();
+                assert_eq!(reader.is_typed(), is_typed, "{name}");
+                let found = drained(reader, &options).unwrap();
+                assert_eq!(
+                    (&found.names, &found.rows),
+                    (&table.names, &table.rows),
+                    "{name}, {batch_rows} rows a batch"
+                );
+            }
         }
     }
 }
@@ -229,8 +253,9 @@ fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
     let table = towns(50);
     let last = table.names.len() - 1;
     let choices = [vec![table.names[last].clone()], vec![table.names[0].clone(), "no such column".into()], Vec::new()];
-    for (name, encoded, _) in FORMATS {
-        let path = written(folder.path(), name, &encoded(&table));
+    let all = FORMATS.into_iter().flat_map(|(name, encoded, _)| placed(folder.path(), name, encoded, &table));
+    for path in all {
+        let name = path.file_name().unwrap().to_string_lossy();
         for only in &choices {
             let options = ReadOptions { only: Some(only.clone().into()), ..ReadOptions::default() };
             let found = drained(open_path(&path, &options).unwrap(), &options).unwrap();
@@ -252,8 +277,12 @@ fn columns_that_are_wanted_are_whole_and_others_may_be_empty() {
 #[test]
 fn every_format_keeps_limits() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, encoded, _) in FORMATS {
-        let path = written(folder.path(), name, &encoded(&towns(50)));
+    let place = folder.path();
+    let all = |content: &dyn Fn(&str) -> Content| -> Vec<PathBuf> {
+        FORMATS.iter().flat_map(|(name, encoded, _)| placed(place, name, *encoded, &content(name))).collect()
+    };
+    for path in all(&|_| towns(50)) {
+        let name = path.file_name().unwrap().to_string_lossy();
         let options = ReadOptions { max_rows: Some(5), ..ReadOptions::default() };
         let mut reader = open_path(&path, &options).unwrap();
         let mut rows = 0;
@@ -263,10 +292,12 @@ fn every_format_keeps_limits() {
         let report = reader.report();
         assert_eq!((rows, report.rows), (5, 5), "{name}");
         assert!(report.count(RepairKind::RowLimit) > 0 && report.sample.is_some(), "{name}: {report:?}");
-
-        // SQLite has no more columns.
-        let columns = if name.ends_with(".sqlite") { 2_000 } else { 10_000 };
-        let path = written(folder.path(), name, &encoded(&wide(columns)));
+    }
+    // SQLite has no more columns.
+    let most = |name: &str| if name.ends_with(".sqlite") { 2_000 } else { 10_000 };
+    for path in all(&|name| wide(most(name))) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        let columns = most(&name);
         let found = drained(open_path(&path, &ReadOptions::default()).unwrap(), &ReadOptions::default()).unwrap();
         assert_eq!((found.names.len(), found.rows.len()), (columns, 3), "{name}");
         let last = format!("v2 {}", columns - 1);

@@ -301,7 +301,7 @@ impl EmbeddingConfig {
 /// Rejects a server on another machine in the settings of a lake.
 fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> {
     let Some(url) = url else { return Ok(()) };
-    if server::is_loopback(&server::parse(url)?) {
+    if lakeward_http::is_loopback(&server::parse(url)?) {
         return Ok(());
     }
     Err(Error::Usage(format!(

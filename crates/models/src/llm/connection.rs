@@ -8,7 +8,7 @@ use async_openai::Client;
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -17,6 +17,7 @@ use super::call::{ChatFailure, FailureKind};
 use super::complaint::Complaint;
 use super::server::{self, Key, Manners, Server};
 use lakeward_core::error::{Error, Result};
+use lakeward_http::{innermost, wait_of};
 
 /// Maximum bytes of a response; a larger one violates the protocol.
 const MOST_BYTES: usize = 4 << 20;
@@ -188,22 +189,7 @@ impl Drop for Connection {
 }
 
 fn http_client(url: &Url, host: &str) -> Result<reqwest::Client> {
-    // Another part of the process may have installed one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT)
-        // A redirect would send the request's text to a server that the user did not name.
-        .redirect(reqwest::redirect::Policy::none())
-        .user_agent(concat!("lakeward/", env!("CARGO_PKG_VERSION")));
-    if url.scheme() == "http" {
-        // Without TLS, a machine needs no root certificates.
-        builder = builder.tls_certs_only([]);
-    }
-    if server::is_loopback(url) {
-        // A proxy would resolve a loopback address on its own machine.
-        builder = builder.no_proxy();
-    }
-    builder
+    lakeward_http::client(CONNECT, Some(url))
         .build()
         .map_err(|error| Error::Usage(format!("cannot prepare a connection to `{host}`: {}", innermost(&error))))
 }
@@ -226,7 +212,8 @@ async fn send(
         let (error, pause) = match http.execute(request).await {
             Ok(response) if response.status().is_success() => return bounded(response).await,
             Ok(response) => {
-                let requested = retry_after(response.headers());
+                let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+                let requested = header.and_then(wait_of);
                 let mut complaint = complaint(response).await;
                 let is_temporary = complaint.is_passing();
                 let pause = requested.unwrap_or(wait);
@@ -255,11 +242,6 @@ fn time_left() -> Duration {
 }
 
 /// The seconds of `Retry-After`; a date is ignored.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
-}
-
 /// The error in a response, as far as it arrives in time.
 async fn complaint(mut response: Response) -> Complaint {
     let status = response.status();
@@ -298,15 +280,6 @@ async fn bounded(mut response: Response) -> Result<Response, OpenAIError> {
     }
     let whole = http::Response::builder().status(StatusCode::OK).body(body);
     Ok(Response::from(whole.map_err(|error| OpenAIError::InvalidArgument(error.to_string()))?))
-}
-
-/// The innermost cause: a client's errors wrap each other.
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 fn seconds(time: Duration) -> String {

@@ -82,7 +82,7 @@ pub struct PartedChat {
 impl PartedChat {
     /// `main` for all but the `parts`, each of which has a model of its own.
     pub fn new(main: Box<dyn Chat>, parts: Vec<(ModelPart, Box<dyn Chat>)>) -> Self {
-        let others = parts.iter().map(|(part, chat)| format!(" {}={}", part.name(), chat.id()));
+        let others = parts.iter().map(|(part, chat)| format!(",{}={}", part.name(), chat.id()));
         Self { id: format!("{}{}", main.id(), others.collect::<String>()), main, parts }
     }
 

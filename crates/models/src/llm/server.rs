@@ -6,6 +6,7 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 
 use lakeward_core::error::{Error, Result};
+use lakeward_http::is_loopback;
 
 /// A shorter key is not secret: people type `none` or `ollama` if a server requires one.
 const LEAST_SECRET: usize = 8;
@@ -95,21 +96,12 @@ impl Server {
     }
 }
 
-/// Whether a server is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn addresses_are_checked() {
-        assert!(is_loopback(&parse("http://127.0.0.1:8080/v1").unwrap()));
-        assert!(is_loopback(&parse("http://localhost/v1").unwrap()) && is_loopback(&parse("http://[::1]:9/").unwrap()));
-        assert!(!is_loopback(&parse("https://localhost.example.org/v1").unwrap()));
         for wrong in ["", "127.0.0.1", "file:///etc/passwd", "http://", "https://u:p@host/v1", "http://host/v1?key=1"] {
             assert!(parse(wrong).unwrap_err().to_string().contains("address"), "{wrong}");
         }

@@ -27,14 +27,18 @@ pub fn question() -> ChatCall {
 
 /// Asks `chat` six times, from several threads; each time it says `expected`.
 pub fn chat_behaves(chat: &dyn Chat, time: Duration, expected: Result<&str, FailureKind>) {
+    chat_behaves_on(&question(), chat, time, expected);
+}
+
+/// The same with another question.
+pub fn chat_behaves_on(call: &ChatCall, chat: &dyn Chat, time: Duration, expected: Result<&str, FailureKind>) {
     let id = chat.id().to_string();
     assert!(!id.is_empty() && !id.contains(char::is_whitespace), "{id}");
-    let call = question();
-    assert_eq!(call.key(&id), question().key(&id));
+    assert_eq!(call.key(&id), call.clone().key(&id));
     assert_ne!(call.key(&id), call.key("another model"));
     let ask = || {
         let started = Instant::now();
-        let answer = chat.complete(&call, time);
+        let answer = chat.complete(call, time);
         assert!(started.elapsed() < time + SLACK, "{id}: {:?}", started.elapsed());
         match (answer, expected) {
             (Ok(answer), Ok(text)) => assert_eq!(answer.text, text, "{id}"),

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use lakeward_models::llm::{CallOutcome, CallRecord, Chat, ChatFailure, FailureKind, Recorded, Usage};
+use lakeward_models::llm::{
+    CallOutcome, CallRecord, Chat, ChatCall, ChatFailure, FailureKind, ModelPart, PartedChat, Recorded, Usage,
+};
 
-use crate::chat_behaviour::{TIMES, chat_behaves, question};
+use crate::chat_behaviour::{TIMES, chat_behaves, chat_behaves_on, question};
 
 const TIME: Duration = Duration::from_secs(1);
 
@@ -33,4 +35,16 @@ fn recorded_answers_and_failures_behave() {
     chat_behaves(&recorded(None, Some(busy)), TIME, Err(FailureKind::Busy));
     chat_behaves(&recorded(None, None), TIME, Err(FailureKind::Broken));
     chat_behaves(&Recorded::of("model@host", &[]), TIME, Err(FailureKind::NotRecorded));
+}
+
+#[test]
+fn models_for_parts_of_the_work_behave() {
+    let parted = || {
+        let busy = ChatFailure::new(FailureKind::Busy, "too many requests");
+        let ranker: Box<dyn Chat> = Box::new(recorded(None, Some(busy)));
+        PartedChat::new(Box::new(recorded(Some("{}"), None)), vec![(ModelPart::Ranker, ranker)])
+    };
+    chat_behaves(&parted(), TIME, Ok("{}"));
+    let ranking = ChatCall { part: ModelPart::Ranker, ..question() };
+    chat_behaves_on(&ranking, &parted(), TIME, Err(FailureKind::Busy));
 }

@@ -5,10 +5,9 @@
 //! Rows lie in Parquet files as a plan's result does, in the same order and with the columns that later steps order by. What is
 //! kept may be deleted at any time; the files used least recently go when there are too many.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -22,7 +21,7 @@ use crate::notes::Note;
 use crate::output::RowWriter;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Relation;
-use lakeward_core::store::{AtomicFile, BlobCache, Purpose, make_folder};
+use lakeward_core::store::BlobCache;
 use lakeward_lake::location::Location;
 
 /// Version of what is kept; another one is not found.
@@ -38,7 +37,7 @@ const IN_USE: Duration = Duration::from_secs(600);
 /// What is kept of steps, in a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptSteps {
-    rows: PathBuf,
+    rows: BlobCache,
     reports: BlobCache,
 }
 
@@ -70,7 +69,8 @@ impl KeptRelation {
 impl KeptSteps {
     pub fn new(folder: &Path) -> Self {
         let reports = BlobCache::new(&folder.join("reports"), MOST_REPORTS, LONGEST_REPORT_BYTES);
-        Self { rows: folder.join("rows"), reports }
+        let rows = BlobCache::of_files(&folder.join("rows"), ".parquet", MOST_BYTES, IN_USE);
+        Self { rows, reports }
     }
 
     /// What `relation`, which reads `inputs`, is known by.
@@ -100,64 +100,30 @@ impl KeptSteps {
 
     /// The file of the rows of `key`, if they are kept.
     pub fn rows(&self, key: &str) -> Option<PathBuf> {
-        let path = self.file(key);
-        // The time of its latest use.
-        File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now())).ok()?;
-        Some(path)
+        self.rows.file(key)
     }
 
     /// Keeps rows; nothing where they cannot be written, for they can be computed again.
     pub fn put_rows(&self, key: &str, schema: &Arc<Schema>, batches: &[RecordBatch]) -> Option<PathBuf> {
-        let path = self.file(key);
-        let write = || -> Result<()> {
-            make_folder(&self.rows)?;
-            let file = AtomicFile::create(&path, Purpose::Cache)?;
-            let mut writer = RowWriter::parquet(file.handle()?, schema, &path)?;
-            batches.iter().try_for_each(|batch| writer.write(batch, &path))?;
-            writer.finish(&path)?;
-            file.replace().map(|_| ())
-        };
-        write().ok()?;
-        self.thin_out();
-        Some(path)
+        self.rows.put_file(key, |file, path| {
+            let mut writer = RowWriter::parquet(file, schema, path)?;
+            batches.iter().try_for_each(|batch| writer.write(batch, path))?;
+            writer.finish(path)
+        })
     }
 
-    /// Keeps the rows in the Parquet file at `path`, which never changes, under its key as well.
+    /// Keeps the rows in the Parquet file at `path`, which never changes, under its key as well; on another file system
+    /// they are computed again.
     pub fn put_file(&self, key: &str, path: &Path) {
-        // On another file system there is no second name, and the rows are computed again.
-        let linked = make_folder(&self.rows).is_ok() && fs::hard_link(path, self.file(key)).is_ok();
-        if linked {
-            self.thin_out();
-        }
-    }
-
-    fn file(&self, key: &str) -> PathBuf {
-        self.rows.join(format!("{key}.parquet"))
-    }
-
-    /// Deletes what was used least recently while there is too much.
-    fn thin_out(&self) {
-        let Ok(entries) = fs::read_dir(&self.rows) else { return };
-        let files = entries.flatten().filter_map(|entry| {
-            let meta = entry.metadata().ok()?;
-            Some((meta.modified().ok()?, meta.len(), entry.path()))
-        });
-        let mut files: Vec<_> = files.collect();
-        files.sort();
-        let mut bytes: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
-        for (used, size, path) in files {
-            if bytes <= MOST_BYTES || used.elapsed().is_ok_and(|age| age < IN_USE) {
-                return;
-            }
-            // Another process may have removed it already.
-            let _ = fs::remove_file(path);
-            bytes -= size;
-        }
+        self.rows.link(key, path);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
     use arrow::array::{ArrayRef, Int64Array};
 
     use super::*;

@@ -4,6 +4,12 @@
 //! of a WITH that is named after what it does. Names are looked up in the columns that the steps before have made, and
 //! whatever is typed by them: numbers are compared as numbers, dates as spans of time, words in their normal form. An order
 //! of rows is kept through all later steps, by hidden columns where the plan leaves a column out that it orders by.
+//!
+//! Decided: *a preview counts, it does not sample*: a join of 10¹² rows is counted as fast as one of a thousand, in
+//! one pass over each table. *One core and a fixed order for stored results*: the same operation on the same files
+//! makes the same rows. *Steps are known by what they come from* (`kept`), in the index's folder, not the session's:
+//! `plan`, `ask`, `repl` and Python share them, and one bound holds for all; the query that is shown always starts
+//! from the source. Rows beyond 32 MB are not kept, unless a session keeps them as a result.
 
 mod block;
 mod cautions;

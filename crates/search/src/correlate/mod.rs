@@ -5,6 +5,11 @@
 //! [`verify`] then reads are the best candidates. Candidates are ranked by a lower bound of the strength, since among many columns the
 //! greatest estimates are those with the greatest errors; the false discovery rate counts all columns that were tested. The key with the
 //! best bound answers for a column.
+//!
+//! No inverted index of signs (QCR): merging two sorted lists of 1,024 hashes takes some microseconds a key. The best
+//! are read, as only the join knows the rows of a key, the trend and the size that both share, and whether a column
+//! is the target. Country and year are found in either order. A join that changes the number of rows is never
+//! proposed: each side is grouped by its key in normal form first, and the preview counts.
 
 mod answer;
 mod statistic;

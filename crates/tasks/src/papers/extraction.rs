@@ -8,7 +8,6 @@
 //! The file is untrusted: lines and texts are bounded; an invalid line is skipped and counted.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{LineEnd, LineReader};
 use lakeward_lake::reader;
 
 /// Longest line, in bytes; longer ones are skipped.
@@ -138,39 +138,30 @@ struct PaperLine {
 pub fn read_extractions(path: &Path) -> Result<ExtractionFile> {
     let mut file = ExtractionFile::default();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut input = BufReader::with_capacity(1 << 16, reader::open_unpacked(path)?);
-    let (mut line, mut number) = (Vec::new(), 0u64);
-    loop {
-        line.clear();
-        number += 1;
-        let read = input.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line);
-        match read.map_err(|error| Error::io("read", path, error))? {
-            0 => break,
-            length if length as u64 == LONGEST_LINE_BYTES && line.last() != Some(&b'\n') => {
-                file.leave_out(number, &format!("longer than {} MB", LONGEST_LINE_BYTES >> 20));
-                skip_line(&mut input).map_err(|error| Error::io("read", path, error))?;
-                continue;
-            }
-            _ => {}
+    let mut lines = LineReader::new(reader::open_unpacked(path)?, LONGEST_LINE_BYTES);
+    while let Some(line) = lines.next_line().map_err(|error| Error::io("read", path, error))? {
+        if line.end == LineEnd::TooLong {
+            file.leave_out(line.number, &format!("longer than {} MB", LONGEST_LINE_BYTES >> 20));
+            continue;
         }
-        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        let text = line.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line.bytes).trim_ascii();
         if text.is_empty() {
             continue;
         }
         if file.extractions.len() >= MAX_DOCUMENTS {
-            file.leave_out(number, &format!("more than {MAX_DOCUMENTS} documents; the rest is left out"));
+            file.leave_out(line.number, &format!("more than {MAX_DOCUMENTS} documents; the rest is left out"));
             break;
         }
         match extraction(text) {
             Ok(extraction) => file.take(&mut places, extraction),
-            Err(reason) => file.leave_out(number, &reason),
+            Err(reason) => file.leave_out(line.number, &reason),
         }
     }
     Ok(file)
 }
 
 impl ExtractionFile {
-    fn leave_out(&mut self, number: u64, reason: &str) {
+    fn leave_out(&mut self, number: usize, reason: &str) {
         self.left_out += 1;
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(format!("line {number}: {reason}"));
@@ -189,19 +180,6 @@ impl ExtractionFile {
                 places.insert(extraction.document.clone(), self.extractions.len());
                 self.extractions.push(extraction);
             }
-        }
-    }
-}
-
-fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
-    loop {
-        let piece = input.fill_buf()?;
-        let end = piece.iter().position(|byte| *byte == b'\n');
-        let taken = end.map_or(piece.len(), |at| at + 1);
-        let done = end.is_some() || piece.is_empty();
-        input.consume(taken);
-        if done {
-            return Ok(());
         }
     }
 }

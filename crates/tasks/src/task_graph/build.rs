@@ -28,12 +28,13 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_models::embed::{Embedder, EmbedderExt};
 
+mod draft_words;
 mod names;
 mod numbering;
 mod old;
 
+use draft_words::{DraftWords, Known};
 use names::{names_of, same_by_documents};
-use numbering::Numbering;
 use old::{Old, earlier_links};
 
 /// Number of word pieces of a description used for its vector.
@@ -188,63 +189,18 @@ fn draft(
         .map(|(node, hash)| old.as_ref().and_then(|old| old.same_node(&node.id, *hash)))
         .collect();
 
-    let mut numbering = Numbering::default();
-    // The new number of each word of the old graph.
-    let renumbered: Vec<u32> = old.as_ref().map_or_else(Vec::new, |old| {
-        old.graph.vocabulary().iter().map(|word| numbering.number(word.clone())).collect()
-    });
-    let renumber = |list: &[u32]| list.iter().map(|word| renumbered[*word as usize]).collect::<Vec<u32>>();
-    let (mut text_words, mut need_words) = (Lists::default(), Lists::default());
-    let (mut cover_words, mut keyword_words) = (Lists::default(), Lists::default());
     let (mut task_documents, mut uses) = (Vec::new(), Lists::default());
     // The old number of each task.
     let mut known_tasks: Vec<Option<usize>> = Vec::new();
     for (place, document) in documents.iter().enumerate() {
-        let before = known[place].zip(old.as_ref());
-        match before {
-            Some((known, old)) => text_words.push(renumber(old.graph.text_words.get(known))),
-            None => text_words.push(numbering.informative(&about(document))),
-        }
         for (number, task) in document.tasks.iter().enumerate() {
             task_documents.push(place as u32);
-            let known = before.map(|(known, old)| old.first_tasks[known] + number);
-            match known.zip(old.as_ref()) {
-                Some((known, old)) => {
-                    need_words.push(renumber(old.graph.need_words.get(known)));
-                    cover_words.push(renumber(old.graph.cover_words.get(known)));
-                    keyword_words.push(renumber(old.graph.keyword_words.get(known)));
-                }
-                None => {
-                    let label = format!("{} {}", task.name, task.keywords.join(" "));
-                    need_words.push(numbering.informative(&need_text(task)));
-                    let mut cover = numbering.informative(&label);
-                    cover.sort_unstable();
-                    cover.dedup();
-                    cover_words.push(cover);
-                    keyword_words.push(numbering.plain(&label));
-                }
-            }
-            known_tasks.push(known);
+            known_tasks.push(known[place].zip(old.as_ref()).map(|(known, old)| old.first_tasks[known] + number));
             uses.push(nodes.uses_of(inputs.datasets, &resolution, task));
         }
     }
-    let mut node_words = Lists::default();
-    for (known, text) in known_nodes.iter().zip(&nodes.texts) {
-        match known.zip(old.as_ref()) {
-            Some((known, old)) => node_words.push(renumber(old.graph.node_words.get(known))),
-            None => node_words.push(numbering.informative(text)),
-        }
-    }
-    let vocabulary = numbering.finish(&mut [
-        &mut text_words,
-        &mut need_words,
-        &mut cover_words,
-        &mut keyword_words,
-        &mut node_words,
-    ]);
-    // Sets are sorted by word number, and the numbers have just changed.
-    let cover_words = sorted(&cover_words);
-    let keyword_words = sorted(&keyword_words);
+    let known_before = Known { documents: &known, tasks: &known_tasks, nodes: &known_nodes };
+    let words = DraftWords::new(old.as_ref(), &known_before, &documents, &nodes.texts);
 
     let reads_texts = reads_texts(inputs, documents.len());
     let old = old.filter(|old| old.graph.meta().reads_texts == reads_texts);
@@ -285,7 +241,7 @@ fn draft(
         needs: &need_vectors,
         texts: &text_vectors,
         documents: &task_documents,
-        keywords: &keyword_words,
+        keywords: &words.keywords,
     };
     let same_links = same_tasks.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
     let links = link(&tasks, earlier_links(same_links, &known_tasks, options.links.most), &options.links);
@@ -325,23 +281,23 @@ fn draft(
         meta,
         documents: documents.into_iter().cloned().collect(),
         document_hashes: hashes,
-        text_words,
+        text_words: words.texts,
         text_vectors,
         task_documents,
-        need_words,
+        need_words: words.needs,
         need_vectors,
-        cover_words,
-        keyword_words,
+        cover_words: words.covers,
+        keyword_words: words.keywords,
         links,
         uses,
         nodes: nodes.nodes,
         node_hashes,
-        node_words,
+        node_words: words.nodes,
         node_vectors,
         node_counts,
         record_counts,
         inferred,
-        vocabulary,
+        vocabulary: words.vocabulary,
         weights: encoder.weights().to_vec(),
     };
     Ok((draft, resolution, new_documents))
@@ -362,16 +318,6 @@ fn documents_of(extractions: &[Extraction]) -> Vec<&Extraction> {
     let mut documents: Vec<&Extraction> = latest.into_values().collect();
     documents.sort_unstable_by(|a, b| a.document.cmp(&b.document));
     documents
-}
-
-fn sorted(lists: &Lists<u32>) -> Lists<u32> {
-    let mut all = Lists::default();
-    for list in lists.iter() {
-        let mut list = list.to_vec();
-        list.sort_unstable();
-        all.push(list);
-    }
-    all
 }
 
 fn has_task(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {

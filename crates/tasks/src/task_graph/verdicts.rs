@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
+use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose, version_of};
 
 /// Name of the file in the graph's folder.
 pub const FILE_NAME: &str = "verdicts.jsonl";
@@ -98,12 +98,11 @@ impl Verdicts {
         let mut verdicts = Self::default();
         for (number, line) in text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
             let damaged = |error: serde_json::Error| Error::damaged(&path, format!("line {}: {error}", number + 1));
-            let value: serde_json::Value = serde_json::from_slice(line).map_err(damaged)?;
-            let found = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
+            let found = version_of(line, "version").map_err(damaged)?.unwrap_or(0) as u32;
             if found != VERSION {
                 return Err(Error::IndexVersion { path, found, expected: VERSION });
             }
-            verdicts.put(serde_json::from_value(value).map_err(damaged)?);
+            verdicts.put(serde_json::from_slice(line).map_err(damaged)?);
         }
         Ok(verdicts)
     }

@@ -13,11 +13,11 @@ use crate::service::http::app::{Caller, LOOK, READ};
 use crate::service::http::endpoint::{Body, Endpoint, Query};
 use crate::service::http::lake_map::{LakeMap, MapOf};
 use crate::service::{mcp, query_context};
+use lakeward::answers::{Resolution, SearchAnswer};
 use lakeward::documents::{
     AskDocument, CiteDocument, CorrelationDocument, Document, FeatureDocument, JoinDocument, SqlDocument, TableList,
     TableReport,
 };
-use lakeward::{Resolution, SearchAnswer};
 use lakeward_search::{ColumnAnswer, UnionAnswer};
 
 /// Rows of a query by default, as of the command line.

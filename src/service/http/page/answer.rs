@@ -6,8 +6,8 @@ use super::conversation::{Done, Forms};
 use super::layout::{grid, marked, phrase, text};
 use crate::messages::{self, count, fill, in_language, name, narrowing_line, respect, say, understood};
 use crate::service::percent::percent_encoded;
+use lakeward::answers::{RankedOperation, RankedTable, Recommendation};
 use lakeward::usage;
-use lakeward::{RankedOperation, RankedTable, Recommendation};
 use lakeward_agent::recommend::{Narrowing, Note, RecordFact};
 use lakeward_core::request::{Label, OperationKind};
 

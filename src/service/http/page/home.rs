@@ -17,10 +17,10 @@ use crate::service::http::endpoint::Query;
 use crate::service::http::refusal::Refusal;
 use crate::service::http::users::Rights;
 use crate::service::percent::percent_encoded;
-use lakeward::LakeIndex;
 use lakeward_agent::recommend::fit;
 use lakeward_agent::session::{SessionState, SessionSummary};
 use lakeward_core::error::Result as Outcome;
+use lakeward_index::LakeIndex;
 use lakeward_lake::profile::ColumnProfile;
 
 /// Examples, and tables that are looked at for them.

@@ -12,11 +12,13 @@ use crate::service::http::actions;
 use crate::service::http::app::LOOK;
 use crate::service::http::endpoint::Query;
 use crate::service::percent::{percent_decoded, percent_encoded};
+use lakeward::Lakeward;
+use lakeward::answers::SearchAnswer;
 use lakeward::documents::Document;
 use lakeward::usage;
-use lakeward::{LakeIndex, Lakeward, SearchAnswer};
 use lakeward_core::error::Result as Outcome;
 use lakeward_core::respect::Respect;
+use lakeward_index::LakeIndex;
 use lakeward_search::RankingWeights;
 
 /// Answers that are shown, and answers whose facets are counted.

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
@@ -27,7 +26,7 @@ use super::super::super::verify::damage_of;
 use super::listed_read::{self, ListedRead};
 use super::{ShardList, ShardRow, VERSION};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, sync_folder};
+use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, publish_folder, version_of};
 use lakeward_models::embed::Embedder;
 
 const LISTS: &str = "lists";
@@ -38,6 +37,8 @@ const MOST_BYTES: usize = 4 << 30;
 /// Bytes fetched at once.
 const PART_BYTES: u64 = 16 << 20;
 
+/// What to do with a list of another version.
+const AGAIN: &str = "make it again with this one";
 /// Begins the name of a folder in which a shard is worked on.
 const AT_WORK: &str = "at-work-";
 /// Locked in it while it is worked in.
@@ -124,32 +125,42 @@ impl ListFolder {
     /// The list.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is none, or it was made by another version.
+    /// [`Error::Usage`] if there is none, or it is of another format.
     pub fn read(&self) -> Result<ShardList> {
-        let wrong = |reason: String| Error::Usage(format!("the list `{}` {reason}", self.address().display()));
+        let wrong = |reason: String| self.wrong(&reason);
         let text = self.get(HEADER)?.ok_or_else(|| wrong("is not there".into()))?;
-        let head: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-        let version = |name: &str| head.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
-        let made_by = head.get("lakeward").and_then(serde_json::Value::as_str).unwrap_or("an unknown version");
-        let found = (made_by, version("format_version"), version("index_format_version"));
-        let this = (env!("CARGO_PKG_VERSION"), u64::from(VERSION), u64::from(manifest::VERSION));
-        if found != this {
-            let versions =
-                |(version, list, index): (&str, u64, u64)| format!("{version} (lists {list}, index {index})");
-            let (found, this) = (versions(found), versions(this));
-            return Err(wrong(format!(
-                "was made by Lakeward {found}, and this is {this}: make it again with this one"
-            )));
+        let failed = |error: serde_json::Error| wrong(error.to_string());
+        let version = version_of(&text, "format_version").map_err(failed)?.unwrap_or(0);
+        if version != u64::from(VERSION) {
+            return Err(wrong(format!("has version {version}, and this program reads version {VERSION}: {AGAIN}")));
         }
-        serde_json::from_value(head).map_err(|error| wrong(error.to_string()))
+        serde_json::from_slice(&text).map_err(failed)
     }
 
-    /// The list, for `embedder`.
+    /// Reads all there is but segments: the list, the tables of its shards, and rows.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read); [`Error::EmbeddingModel`] if it was made with another one.
+    /// Those of [`read`](Self::read); [`Error::DamagedIndex`].
+    pub fn verify(&self) -> Result<()> {
+        let list = self.read()?;
+        (0..list.shards.len()).try_for_each(|shard| self.shard(&list, shard as u32).map(|_| ()))?;
+        self.rows(&list).map(|_| ())
+    }
+
+    /// The list, for work on it by this program with `embedder`.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read); [`Error::Usage`] if another version made it, [`Error::EmbeddingModel`] if it was
+    /// made with another one.
     pub(super) fn read_for(&self, embedder: &dyn Embedder) -> Result<ShardList> {
         let list = self.read()?;
+        let found = (list.lakeward.as_str(), list.index_format_version);
+        let this = (env!("CARGO_PKG_VERSION"), manifest::VERSION);
+        if found != this {
+            let versions = |(version, index): (&str, u32)| format!("{version} (index {index})");
+            let (found, this) = (versions(found), versions(this));
+            return Err(self.wrong(&format!("was made by Lakeward {found}, and this is {this}: {AGAIN}")));
+        }
         if list.embedder != embedder.id() {
             return Err(Error::EmbeddingModel { found: list.embedder, expected: embedder.id().into() });
         }
@@ -220,19 +231,14 @@ impl ListFolder {
         let segments = self.folder.join(SEGMENTS);
         make_folder(&segments)?;
         let folder = segments.join(&kept.name);
-        let failed = |error| Error::io("write", &folder, error);
         if folder.exists() {
             if damage_of(&self.folder, &kept).is_empty() {
                 return Ok(kept);
             }
-            fs::remove_dir_all(&folder).map_err(failed)?;
+            fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
-        match fs::rename(&made, &folder) {
-            // Another attempt was faster.
-            Err(_) if folder.exists() => {}
-            moved => moved.map_err(failed)?,
-        }
-        sync_folder(&segments)?;
+        // Not moved where another attempt was faster.
+        publish_folder(&made, &folder)?;
         Ok(kept)
     }
 
@@ -247,11 +253,19 @@ impl ListFolder {
     pub(super) fn rows(&self, list: &ShardList) -> Result<BTreeMap<u32, Vec<ShardRow>>> {
         let mut rows: BTreeMap<u32, Vec<ShardRow>> = BTreeMap::new();
         for name in self.row_names()? {
-            let row: ShardRow = self.parsed(&format!("{ROWS}/{name}"))?;
+            let file = format!("{ROWS}/{name}");
+            let text = self.get(&file)?.ok_or_else(|| self.damaged(&file, "it is missing"))?;
+            let failed = |error: serde_json::Error| self.damaged(&file, error.to_string());
+            let version = version_of(&text, "format_version").map_err(failed)?.unwrap_or(0);
+            if version != u64::from(VERSION) {
+                let reason = format!("it has version {version}; this program reads version {VERSION}");
+                return Err(self.damaged(&file, reason));
+            }
+            let row: ShardRow = serde_json::from_slice(&text).map_err(failed)?;
             let is_of_list =
                 (row.shard as usize) < list.shards.len() && name.starts_with(&format!("{:05}-", row.shard));
-            if row.format_version != VERSION || !is_of_list || !row.segments.iter().all(SegmentEntry::is_possible) {
-                return Err(self.damaged(&format!("{ROWS}/{name}"), "it is of another list or version"));
+            if !is_of_list || !row.segments.iter().all(SegmentEntry::is_possible) {
+                return Err(self.damaged(&file, "it is of another list"));
             }
             rows.entry(row.shard).or_default().push(row);
         }
@@ -324,11 +338,6 @@ impl ListFolder {
         Ok(names)
     }
 
-    fn parsed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        let text = self.get(name)?.ok_or_else(|| self.damaged(name, "it is missing"))?;
-        serde_json::from_slice(&text).map_err(|error| self.damaged(name, error.to_string()))
-    }
-
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         const BOUNDS: Bounds = Bounds {
             most_bytes: MOST_BYTES as u64,
@@ -364,6 +373,10 @@ impl ListFolder {
     fn failed(&self, action: &'static str, name: &str) -> impl FnOnce(io::Error) -> Error {
         let path = self.store.as_ref().map_or_else(|| self.folder.join(name), |store| store.address().join(name));
         move |error| Error::io(action, &path, error)
+    }
+
+    fn wrong(&self, reason: &str) -> Error {
+        Error::Usage(format!("the list `{}` {reason}", self.address().join(HEADER).display()))
     }
 
     fn damaged(&self, name: &str, reason: impl Into<String>) -> Error {
