@@ -88,6 +88,13 @@ pub struct ListedShards {
     pub shards: ShardList,
 }
 
+/// The shards of a list that nobody has worked on to the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MissingShards {
+    /// Their numbers.
+    pub missing: Vec<u32>,
+}
+
 /// What is in one shard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShardSize {
@@ -249,6 +256,16 @@ pub fn work(list: &ListFolder, shard: u32, embedder: &dyn Embedder, monitor: &dy
     };
     list.add(&row)?;
     Ok(row)
+}
+
+/// The shards of `list` that have no row. Segments are not looked at: a commit finds those that are damaged.
+///
+/// # Errors
+/// [`Error::Usage`] if the list was made by another version, [`Error::Io`].
+pub fn missing(list: &ListFolder) -> Result<MissingShards> {
+    let (header, worked_on) = (list.read()?, list.worked_on()?);
+    let missing = (0..header.shards.len() as u32).filter(|shard| !worked_on.contains(shard)).collect();
+    Ok(MissingShards { missing })
 }
 
 /// Commits what the shards of `list` have read to the index in `folder`: what of it is still in the lake, still the same and not yet in the
