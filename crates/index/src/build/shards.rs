@@ -17,12 +17,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::LakeIndex;
-use super::super::catalog::Catalog;
 use super::super::index_store::IndexStore;
 use super::super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::super::merge;
 use super::super::plan::{Read, ReadStamp};
-use super::super::structure::{SegmentFiles, Structure, VectorShape};
+use super::super::structure::VectorShape;
 use super::commit::{ATTEMPTS, Commits};
 use super::{BuildOptions, BuildStats, Outcome, Reading, Survey, WithoutTexts};
 use super::{attempt, is_full, knows_texts, read_and_write};
@@ -351,16 +350,10 @@ fn take(
             missing.join(", "),
         )));
     }
-    outcome.work.note_stamps(stamps);
+    outcome.work.note_stamps(stamps.iter().map(|(id, stamp)| (id, *stamp)));
     commits.monitor.begin("merging shards", Total::Unknown);
     let entries = rows.iter().flat_map(|row| row.segments.iter().cloned()).collect();
     outcome.work.segments = merged(list, entries, reading.manifest, embedder, commits)?;
-    for segment in &outcome.work.segments {
-        let catalog = Catalog::open(&SegmentFiles::of(commits.folder, segment))?;
-        for table in 0..segment.tables {
-            outcome.contents.insert(TableId::new(catalog.id(table)?), catalog.stamp(table)?.content);
-        }
-    }
     for row in &rows {
         outcome.rows += row.rows;
         outcome.read_bytes += row.read_bytes;
