@@ -200,8 +200,8 @@ impl Job<'_> {
         for round in 1.. {
             let missing =
                 Command::new(program).args(["index", "missing", self.list]).stderr(Stdio::inherit()).output()?;
-            let missing: Vec<u32> =
-                String::from_utf8(missing.stdout)?.lines().map(str::parse).collect::<Result<_, _>>()?;
+            let missing = String::from_utf8(missing.stdout)?;
+            let missing = missing.lines().map(str::parse).collect::<Result<Vec<u32>, _>>()?;
             in_vain = if missing.len() < left { 0 } else { in_vain + 1 };
             if missing.is_empty() || in_vain == ROUNDS_IN_VAIN {
                 break;
