@@ -3,7 +3,8 @@
 //! The scheduler and the executors are Ballista's. What is added is one node of a plan ([`plan::IndexShards`]) over the numbers of shards, one a partition,
 //! which runs `lakeward index work LIST --shard K` and answers with the row of the shard. Nothing of Lakeward is linked: a worker that
 //! runs out of memory or dies ends alone, and a list refuses a program of another version. `index` makes the list, submits the plan,
-//! and commits, wherever it runs; whatever became of the job, a commit names the shards that are missing.
+//! submits shards again that a job has left when it ended early, and commits, wherever it runs; whatever became of the jobs, a
+//! commit names the shards that are missing.
 
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
@@ -20,11 +21,16 @@ use datafusion::arrow::array::AsArray;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::PhysicalPlanNode;
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 
 mod plan;
 
 use plan::{IndexShards, PROGRAM, ShardCodec};
+
+/// Rounds that a shard is submitted again though the last one brought nothing.
+const ROUNDS_IN_VAIN: u32 = 3;
+/// Jobs of one shard at the same time; the scheduler queues what no executor has room for.
+const JOBS_AT_ONCE: usize = 64;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -74,7 +80,7 @@ struct Index {
     #[arg(long)]
     on: String,
     /// Number of shards.
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_SHARDS)))]
     shards: u32,
     /// Folder or address of the index, which every executor reaches.
     #[arg(long)]
@@ -82,6 +88,12 @@ struct Index {
     /// Settings of the job (`ballista.…=VALUE`).
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    /// Print what the commit says as JSON.
+    #[arg(long)]
+    json: bool,
+    /// No progress of the commit.
+    #[arg(long, short)]
+    quiet: bool,
     /// Further arguments for `lakeward index shards`.
     #[arg(last = true)]
     more: Vec<String>,
@@ -162,37 +174,80 @@ async fn run_index(index: Index) -> Result<ExitCode, Failure> {
         return Ok(exit(shards.status));
     }
     let list = String::from_utf8(shards.stdout)?.trim().to_string();
-    if let Err(failure) = submit(scheduler, &list, &index).await {
-        // Others may have got through: the commit tells which have not.
+    let job = Job { scheduler, list: &list, index: &index };
+    if let Err(failure) = job.submit((0..index.shards).collect(), 0).await {
         eprintln!("note: the job ended early: {failure}");
+        job.submit_missing(&program).await?;
     }
-    Ok(exit(Command::new(&program).args(["index", "commit", &list]).status()?))
+    let mut commit = Command::new(&program);
+    commit.args(["index", "commit", &list]);
+    commit.args(index.json.then_some("--json")).args(index.quiet.then_some("--quiet"));
+    Ok(exit(commit.status()?))
 }
 
-async fn submit(scheduler: &str, list: &str, index: &Index) -> Result<(), Failure> {
-    let mut config = session_config();
-    for setting in &index.set {
-        let (name, value) = setting.split_once('=').ok_or("`--set` is NAME=VALUE")?;
-        config = config.set_str(name, value);
-    }
-    let (codec, settings) = (ShardCodec::default(), config.ballista_config());
-    let mut plan: Arc<dyn ExecutionPlan> = Arc::new(IndexShards::of_all(list.into(), index.shards)?);
-    if settings.chaos_execution_enabled() {
-        // As Ballista does where it plans itself.
-        let (probability, fault) = (settings.chaos_execution_probability(), settings.chaos_execution_fault_type());
-        plan = Arc::new(ChaosExec::new(plan, probability, &fault, settings.chaos_execution_seed())?);
-    }
-    let session = format!("lakeward-{}", list.rsplit('/').next().unwrap_or(list));
-    let url = format!("http://{scheduler}");
-    let mut rows = execute_physical_plan::<PhysicalPlanNode>(url, &settings, plan, &codec, session, config).await?;
-    while let Some(batch) = rows.try_next().await? {
-        for row in batch.column(0).as_string::<i32>().iter().flatten() {
-            let row: serde_json::Value = serde_json::from_str(row)?;
-            let skipped = row["skipped"].as_array().map_or(0, Vec::len);
-            eprintln!("shard {}: {} tables, {skipped} skipped, {} ms", row["shard"], row["tables"], row["elapsed_ms"]);
+/// The shards of a list and the cluster that works on them.
+struct Job<'a> {
+    scheduler: &'a str,
+    list: &'a str,
+    index: &'a Index,
+}
+
+impl Job<'_> {
+    /// Submits what a job that ended early has left, each shard by itself, so that none ends with another. Goes on while that brings
+    /// something; which shards are missing after that, the commit says.
+    async fn submit_missing(&self, program: &str) -> Result<(), Failure> {
+        let (mut left, mut in_vain) = (usize::MAX, 0);
+        for round in 1.. {
+            let missing =
+                Command::new(program).args(["index", "missing", self.list]).stderr(Stdio::inherit()).output()?;
+            let missing = String::from_utf8(missing.stdout)?;
+            let missing = missing.lines().map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+            in_vain = if missing.len() < left { 0 } else { in_vain + 1 };
+            if missing.is_empty() || in_vain == ROUNDS_IN_VAIN {
+                break;
+            }
+            left = missing.len();
+            eprintln!("note: {left} of {} shards are missing and are submitted again", self.index.shards);
+            let jobs = futures::stream::iter(missing).map(|shard| self.submit(vec![shard], round));
+            let failures = jobs.buffer_unordered(JOBS_AT_ONCE).filter_map(|done| async { done.err() });
+            failures.for_each(|failure| async move { eprintln!("note: a job ended early: {failure}") }).await;
         }
+        Ok(())
     }
-    Ok(())
+
+    async fn submit(&self, shards: Vec<u32>, round: u64) -> Result<(), Failure> {
+        let Job { scheduler, list, index } = self;
+        let mut config = session_config();
+        for setting in &index.set {
+            let (name, value) = setting.split_once('=').ok_or("`--set` is NAME=VALUE")?;
+            config = config.set_str(name, value);
+        }
+        let (codec, settings) = (ShardCodec::default(), config.ballista_config());
+        let first = shards.first().copied().unwrap_or_default();
+        let mut plan: Arc<dyn ExecutionPlan> = Arc::new(IndexShards::of((*list).into(), &shards)?);
+        if settings.chaos_execution_enabled() {
+            // As Ballista does where it plans itself.
+            let (probability, fault) = (settings.chaos_execution_probability(), settings.chaos_execution_fault_type());
+            // The seed of a plan decides which shards are struck at every retry: another round has another one.
+            let of_round = round * u64::from(plan::MOST_SHARDS) + u64::from(first);
+            let seed = settings.chaos_execution_seed().map(|seed| seed.wrapping_add(of_round));
+            plan = Arc::new(ChaosExec::new(plan, probability, &fault, seed)?);
+        }
+        let session = format!("lakeward-{}-{round}-{first}", list.rsplit('/').next().unwrap_or(list));
+        let url = format!("http://{scheduler}");
+        let mut rows = execute_physical_plan::<PhysicalPlanNode>(url, &settings, plan, &codec, session, config).await?;
+        while let Some(batch) = rows.try_next().await? {
+            for row in batch.column(0).as_string::<i32>().iter().flatten() {
+                let row: serde_json::Value = serde_json::from_str(row)?;
+                let skipped = row["skipped"].as_array().map_or(0, Vec::len);
+                eprintln!(
+                    "shard {}: {} tables, {skipped} skipped, {} ms",
+                    row["shard"], row["tables"], row["elapsed_ms"]
+                );
+            }
+        }
+        Ok(())
+    }
 }
 
 fn exit(status: std::process::ExitStatus) -> ExitCode {

@@ -23,6 +23,9 @@ use tokio::process::Command;
 /// Names the program `lakeward`, if it is not on the path.
 pub const PROGRAM: &str = "LAKEWARD_PROGRAM";
 
+/// Shards of one job: the plan, which has a message to the scheduler to itself, names each, and a message has at most 16 MiB.
+pub const MOST_SHARDS: u32 = 10_000;
+
 /// Works on the shards of a list whose numbers its input has. All that it carries is where the list is, so that a plan is small, however large the lake.
 ///
 /// The numbers come from an input, one a partition, since Ballista 55 gives each task its partitions of the leaves that it knows, and all
@@ -35,11 +38,12 @@ pub struct IndexShards {
 }
 
 impl IndexShards {
-    /// All shards of `list`, which has `count`.
-    pub fn of_all(list: String, count: u32) -> Result<Self> {
+    /// These shards of `list`.
+    pub fn of(list: String, shards: &[u32]) -> Result<Self> {
         let schema = Arc::new(Schema::new(vec![Field::new("shard", DataType::UInt32, false)]));
         let number = |shard| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(UInt32Array::from(vec![shard]))]);
-        let numbers: Vec<Vec<RecordBatch>> = (0..count).map(|shard| Ok(vec![number(shard)?])).collect::<Result<_>>()?;
+        let numbers: Vec<Vec<RecordBatch>> =
+            shards.iter().map(|shard| Ok(vec![number(*shard)?])).collect::<Result<_>>()?;
         Ok(Self::new(list, MemorySourceConfig::try_new_exec(&numbers, schema, None)?))
     }
 
@@ -178,5 +182,26 @@ impl PhysicalExtensionCodec for ShardCodec {
         buf.push(SHARDS);
         buf.extend(shards.list.as_bytes());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion_proto::physical_plan::AsExecutionPlan;
+    use datafusion_proto::protobuf::PhysicalPlanNode;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_plan_fits_a_message() {
+        let shards: Vec<u32> = (0..MOST_SHARDS).collect();
+        let list = format!("s3://{}/lists/{}", "a".repeat(500), "f".repeat(32));
+        let plan = IndexShards::of(list, &shards).expect("a plan");
+        let sent = PhysicalPlanNode::try_from_physical_plan(Arc::new(plan), &ShardCodec::default()).expect("a message");
+        let mut bytes = Vec::new();
+        sent.try_encode(&mut bytes).expect("bytes");
+        println!("{} bytes for {MOST_SHARDS} shards", bytes.len());
+        // Half of what Ballista takes, for what it adds.
+        assert!(bytes.len() < 8 << 20, "{}", bytes.len());
     }
 }

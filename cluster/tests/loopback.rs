@@ -174,9 +174,9 @@ fn what_cannot_pass_is_named_by_the_commit() {
     assert!(!cluster.folder.path().join("index/manifest.json").exists());
 }
 
-/// Settings for faults of Ballista itself.
-fn chaos(fault: &str) -> Vec<String> {
-    let settings = ["enabled=true", "probability=1.0", &format!("fault_type={fault}")];
+/// Settings for faults of Ballista itself, which strike with this probability.
+fn chaos(fault: &str, probability: f64) -> Vec<String> {
+    let settings = ["enabled=true", "seed=7", &format!("probability={probability:.1}"), &format!("fault_type={fault}")];
     settings.map(|setting| format!("--set=ballista.testing.chaos_execution.{setting}")).to_vec()
 }
 
@@ -184,7 +184,7 @@ fn chaos(fault: &str) -> Vec<String> {
 fn delays_of_the_engine_change_nothing() {
     let cluster = Cluster::start(NOTE);
     let started = Instant::now();
-    let settings = chaos("delay:1000");
+    let settings = chaos("delay:1000", 1.0);
     let job = cluster.index(&settings.iter().map(String::as_str).collect::<Vec<_>>());
     cluster.check(&job.wait_with_output().expect("an end"));
     // Two at a time.
@@ -195,7 +195,7 @@ fn delays_of_the_engine_change_nothing() {
 fn a_job_that_the_engine_gives_up_is_taken_up_by_the_next() {
     let cluster = Cluster::start(NOTE);
     for fault in ["transient", "fatal", "panic"] {
-        let settings = chaos(fault);
+        let settings = chaos(fault, 1.0);
         let job = cluster.index(&settings.iter().map(String::as_str).collect::<Vec<_>>());
         let done = job.wait_with_output().expect("an end");
         let stderr = String::from_utf8_lossy(&done.stderr);
@@ -204,4 +204,17 @@ fn a_job_that_the_engine_gives_up_is_taken_up_by_the_next() {
         assert!(done.status.code() == Some(4) || stderr.contains("missing or damaged"), "{fault}: {stderr}");
     }
     cluster.check(&cluster.index(&[]).wait_with_output().expect("an end"));
+}
+
+#[test]
+fn faults_of_the_engine_do_not_end_a_build() {
+    for fault in ["transient", "fatal", "panic"] {
+        let cluster = Cluster::start(NOTE);
+        let settings = chaos(fault, 0.3);
+        let job = cluster.index(&settings.iter().map(String::as_str).collect::<Vec<_>>());
+        let done = job.wait_with_output().expect("an end");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert!(stderr.contains("the job ended early"), "{fault}: {stderr}");
+        cluster.check(&done);
+    }
 }

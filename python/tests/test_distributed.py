@@ -31,14 +31,19 @@ def some_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def expected(some_lake: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("one")
+    listed = distributed.shards(some_lake, 5, folder)["list"]
+    for shard in range(5):
+        distributed.work(listed, shard)
     lakeward.index(some_lake, folder, progress=False)
     return content(folder)
 
 
 def content(index: Path) -> dict[str, bytes]:
-    """What the manifest names, and itself."""
+    """What the manifest names, and itself; of the rows of shards their names, which have the checksum of what is in them but for its time."""
     files = [index / "manifest.json", *(index / "segments").rglob("*.seg")]
-    return {str(file.relative_to(index)): file.read_bytes() for file in files}
+    rows = {str(row.relative_to(index)): b"" for row in index.glob("lists/*/rows/*.json")}
+    assert len(rows) == 5
+    return rows | {str(file.relative_to(index)): file.read_bytes() for file in files}
 
 
 def check(stats: Any, index: Path, expected: dict[str, bytes]) -> None:
@@ -49,11 +54,11 @@ def check(stats: Any, index: Path, expected: dict[str, bytes]) -> None:
 
 
 def test_any_caller_is_an_engine(some_lake: Path, expected: dict[str, bytes], tmp_path: Path) -> None:
-    listed = distributed.shards(some_lake, 3, tmp_path)
-    with pytest.raises(UsageError, match="3 of 3 shards"):
+    listed = distributed.shards(some_lake, 5, tmp_path)
+    with pytest.raises(UsageError, match="5 of 5 shards"):
         distributed.commit(listed["list"])
-    rows = [distributed.work(listed["list"], shard) for shard in (2, 0, 1, 0)]
-    assert rows[1]["segments"] == rows[3]["segments"]
+    rows = [distributed.work(listed["list"], shard) for shard in (2, 0, 4, 1, 0, 3)]
+    assert rows[1]["segments"] == rows[4]["segments"]
     check(distributed.commit(listed["list"]), tmp_path, expected)
     with pytest.raises(UsageError):
         distributed.shards(some_lake, 0, tmp_path)

@@ -26,7 +26,9 @@ pub use ask::{AskCommand, ReplCommand, ReplayCommand, SessionsCommand, SessionsW
 pub use augment::AugmentCommand;
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
-pub use index::{HarvestCommand, IndexCommand, IndexStep, ListCommand, ShardCommand, ShardsCommand};
+pub use index::{
+    ClusterCommand, HarvestCommand, IndexCommand, IndexStep, ListCommand, MissingCommand, ShardCommand, ShardsCommand,
+};
 pub use model::{
     CheckCommand, ConfigCommand, FieldPaths, ModelCommand, OfConfig, OfModel, ReaderExamples, SignalsCommand,
     TrainCommand, TrainPaths, Trained,
@@ -94,6 +96,8 @@ pub struct LlmArguments {
 pub enum Command {
     /// Build the index of a lake, or bring it up to date.
     Index(IndexCommand),
+    /// Run a part of a cluster that builds indexes: hands over to the program `lakeward-cluster`, beside this one or on PATH.
+    Cluster(ClusterCommand),
     /// Harvest a repository's records over OAI-PMH into a folder, which `index` reads; run again for what changed since.
     Harvest(HarvestCommand),
     /// Describe what you want to do; get suitable tables and the operation to run next.

@@ -1,7 +1,7 @@
 //! `lakeward index LAKE`
 
 use super::args::{Arguments, IndexCommand};
-use super::{Status, interrupt, lake, printer, shards};
+use super::{Status, cluster, interrupt, lake, printer, shards};
 use lakeward_core::error::Result;
 use lakeward_core::monitor::StopWhen;
 use lakeward_index::build::{BuildOptions, BuildStats};
@@ -11,6 +11,9 @@ use lakeward_index::watch::watch;
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     if let Some(step) = &command.step {
         return shards::run(arguments, step);
+    }
+    if let Some(scheduler) = &command.on {
+        return cluster::index(arguments, command, scheduler);
     }
     let place = lakeward::Place { fast: command.fast, ..lake::place(arguments, command.lake.as_deref())? };
     let sample_rows = command.sample_rows.map(u64::from);

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod augment;
 mod cite;
+mod cluster;
 mod completions;
 mod config;
 mod conversation;
@@ -114,6 +115,7 @@ pub fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.command {
         Command::Index(command) => index::run(arguments, command),
+        Command::Cluster(command) => cluster::run(command),
         Command::Harvest(command) => harvest::run(arguments, command),
         Command::Ask(command) => ask::run(arguments, command),
         Command::Search(command) => search::text(arguments, command),

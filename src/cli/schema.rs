@@ -35,7 +35,7 @@ use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
 use lakeward_index::build::BuildStats;
-use lakeward_index::build::shards::{ListedShards, ShardRow};
+use lakeward_index::build::shards::{ListedShards, MissingShards, ShardRow};
 use lakeward_lake::harvest::HarvestStats;
 use lakeward_operate::PlanPreview;
 use lakeward_search::augment::audit::Audit;
@@ -53,6 +53,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Index => schema_for!(BuildStats),
         SchemaOf::Shards => schema_for!(ListedShards),
         SchemaOf::Shard => schema_for!(ShardRow),
+        SchemaOf::Missing => schema_for!(MissingShards),
         SchemaOf::Harvest => schema_for!(HarvestStats),
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),

@@ -1,18 +1,19 @@
-//! `lakeward index shards`, `work` and `commit`: a build that many machines share.
+//! `lakeward index shards`, `work`, `missing` and `commit`: a build that many machines share.
 
-use super::args::{Arguments, IndexStep, ListCommand, ShardCommand, ShardsCommand};
+use super::args::{Arguments, IndexStep, ListCommand, MissingCommand, ShardCommand, ShardsCommand};
 use super::{Status, index, lake, printer, progress};
 use lakeward::Place;
 use lakeward_core::error::Result;
 use lakeward_core::text::counted;
 use lakeward_index::build::BuildOptions;
-use lakeward_index::build::shards::ListedShards;
+use lakeward_index::build::shards::{self, ListedShards};
 
 /// Makes one step.
 pub fn run(arguments: &Arguments, step: &IndexStep) -> Result<Status> {
     match step {
         IndexStep::Shards(command) => list(arguments, command),
         IndexStep::Work(command) => work(arguments, command),
+        IndexStep::Missing(command) => missing(arguments, command),
         IndexStep::Commit(command) => commit(arguments, command),
     }
 }
@@ -59,6 +60,16 @@ fn work(arguments: &Arguments, command: &ShardCommand) -> Result<Status> {
         for file in &row.skipped {
             printer::line(&format!("skipped: {}: {}", file.path, file.reason));
         }
+    }
+    Ok(Status::Done)
+}
+
+fn missing(arguments: &Arguments, command: &MissingCommand) -> Result<Status> {
+    let found = shards::missing(&Place::of_list(&command.list)?.1)?;
+    if arguments.json {
+        printer::json(&found)?;
+    } else {
+        found.missing.iter().for_each(|shard| printer::line(&shard.to_string()));
     }
     Ok(Status::Done)
 }

@@ -224,6 +224,9 @@ fn what_is_missing_is_named_and_can_be_left_out() {
     for shard in [0, 2] {
         place.work(list, shard);
     }
+    let left = |printed: &[&str]| place.run("planner", &[&["index", "missing", list], printed].concat()).succeeded();
+    assert_eq!(left(&[]).stdout, "1\n3\n");
+    assert_eq!(left(&["--json"]).json(), serde_json::json!({"missing": [1, 3]}));
     let refused = place.run("committer", &["index", "commit", list]);
     assert!(refused.code == 2 && refused.stderr.contains("2 of 4 shards"), "{} {}", refused.code, refused.stderr);
     assert!(refused.stderr.contains(": 1, 3;") && !place.folder.at("index/manifest.json").exists());
@@ -413,4 +416,46 @@ fn a_shell_loop_is_an_engine() {
     assert_eq!(run.code, 4, "some files are broken: {}", run.said());
     let tables = place.run("machine", &["tables", "--lake", "lake", "--json"]).json();
     assert!(tables["tables"].as_array().expect("tables").len() > 3, "{tables}");
+}
+
+/// What it is given, the program beside `lakeward` or on PATH is given, with where `lakeward` is.
+#[test]
+#[cfg(unix)]
+fn a_cluster_is_another_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder =
+        Folder::of(&[("bin/lakeward-cluster", "#!/bin/sh\nprintf '%s|' \"$@\" \"$LAKEWARD_PROGRAM\"\nexit 7\n")]);
+    let script = folder.at("bin/lakeward-cluster");
+    let run = |arguments: &[&str]| {
+        let mut command = lakeward(arguments);
+        Run::of(command.current_dir(folder.path()).env("PATH", folder.at("bin")).env_remove("LAKEWARD_PROGRAM"))
+    };
+    // It cannot be run, and then it can.
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).expect("a file");
+    let refused = run(&["cluster", "scheduler"]);
+    assert!(refused.code == 2 && refused.stderr.contains("`lakeward-cluster` cannot be run"), "{}", refused.stderr);
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a program");
+    let program = env!("CARGO_BIN_EXE_lakeward");
+    let handed = |arguments: &[&str], expected: &str| {
+        let run = run(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (7, format!("{expected}{program}|").as_str()), "{}", run.stderr);
+    };
+    handed(&["cluster", "executor", "--shards", "2", "--help"], "executor|--shards|2|--help|");
+    handed(&["index", "lake", "--on", "df://a:1", "-n", "9"], "index|lake|--on|df://a:1|-n|9|--|");
+    let more = ["--index", "s3://b/i", "--fast", "--json", "-q", "--sample-rows", "5", "--records", "r.json"];
+    handed(
+        &[&["--lake", "lake", "index", "--on", "df://a:1", "-n", "9"], &more[..]].concat(),
+        "index|lake|--on|df://a:1|-n|9|--index|s3://b/i|--json|--quiet|--|--fast|--sample-rows|5|--records|r.json|",
+    );
+    for odd in [&["--on", "df://a:1"][..], &["-n", "9"], &["--on", "df://a:1", "-n", "9", "--watch"]] {
+        assert_eq!(run(&[&["index", "lake"], odd].concat()).code, 2, "{odd:?}");
+    }
+    fs::remove_file(&script).expect("it goes");
+    let refused = run(&["index", "lake", "--on", "df://a:1", "-n", "9"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("neither beside this program nor on PATH"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("cargo build --release"), "{}", refused.stderr);
 }

@@ -154,9 +154,42 @@ fn serves(service: &mut Service) {
     service.succeeds("b", &[], &["verify"]);
 }
 
+/// The lake of the store in shards, from machines of their own, one shard twice; the index is that of one process.
+fn builds_in_shards(service: &Service) {
+    let address = &service.start.address;
+    let built = |index: &str| -> BTreeMap<String, String> {
+        let machine = format!("reader of {index}");
+        let index = format!("{address}/{index}");
+        service.succeeds(&machine, &[("LAKEWARD_INDEX", &index)], &["verify"]);
+        let state = fs::read_dir(service.folder.at(&machine)).expect("a folder").flatten().next().expect("an index");
+        let manifest = fs::read(state.path().join("manifest.json")).expect("a manifest");
+        let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+        let segments = manifest["segments"].as_array().expect("segments").iter();
+        let files = segments.flat_map(|segment| segment["files"].as_array().expect("files"));
+        files.map(|file| (file["name"].to_string(), file["checksum"].to_string())).collect()
+    };
+    let of = |index: &str| format!("{address}/{index}");
+    service.succeeds("one", &[("LAKEWARD_INDEX", &of("one"))], &["index", "--fast"]);
+    let shards = of("shards");
+    let set = [("LAKEWARD_INDEX", shards.as_str())];
+    let list = service.succeeds("planner", &set, &["index", "shards", "-n", "3", "--fast", "--quiet"]);
+    let list = list.trim();
+    assert!(list.starts_with(&format!("{shards}/lists/")), "{list}");
+    std::thread::scope(|scope| {
+        for (machine, shard) in [("first", "0"), ("second", "1"), ("third", "2"), ("third again", "1")] {
+            scope.spawn(move || service.succeeds(machine, &[], &["index", "work", list, "--shard", shard]));
+        }
+    });
+    assert_eq!(service.succeeds("planner", &[], &["index", "missing", list]), "");
+    service.succeeds("committer", &[], &["index", "commit", list]);
+    let (one, of_shards) = (built("one"), built("shards"));
+    assert!(one.len() > 5 && one == of_shards, "{one:?} {of_shards:?}");
+}
+
 #[test]
 fn seaweedfs() {
     let Some(mut service) = Service::start("seaweedfs") else { return };
+    builds_in_shards(&service);
     serves(&mut service);
     let refused = service.run("c", &[("AWS_SECRET_ACCESS_KEY", "wrong")], &["tables"]);
     assert!(refused.code == 3 && refused.stderr.contains("refuses access"), "{}", refused.stderr);

@@ -155,6 +155,11 @@ fn attempt(
     let known_skips = manifest.skipped.len();
     let listed: HashSet<&str> = survey.listing.files.iter().map(|file| file.relative.as_str()).collect();
     outcome.work.add_to(&mut manifest, &plan, folder, &listed)?;
+    let skipped: HashSet<&str> = outcome.work.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
+    let is_read = |read: &&&Read<'_>| !skipped.contains(read.origin().to_string().as_str());
+    let new: Vec<&&Read<'_>> = done.iter().filter(|read| read.new).filter(is_read).collect();
+    // Merging removes the new segments.
+    let renamed = if plan.removed == 0 { 0 } else { plan.renamed(outcome.work.contents(folder, &new)?) };
     let other_extent = manifest.sample_rows != sample_rows && done.len() == plan.reads.len();
     if other_extent {
         manifest.sample_rows = sample_rows;
@@ -180,10 +185,6 @@ fn attempt(
     }
     monitor.note(&BuildStep::OrphansRemoved.to_string());
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
-    let skipped: HashSet<&str> = outcome.work.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
-    let is_read = |read: &&&Read<'_>| !skipped.contains(read.origin().to_string().as_str());
-    let new: Vec<&&Read<'_>> = done.iter().filter(|read| read.new).filter(is_read).collect();
-    let renamed = plan.renamed(new.iter().filter_map(|read| outcome.contents.get(&read.id).copied()));
     let live_records = plan.unchanged_records + done.iter().filter(|read| read.origin().is_record()).count() as u64;
     Ok(Some(BuildStats {
         tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -61,9 +62,15 @@ impl<'a> Read<'a> {
     pub fn read_bytes(&self) -> u64 {
         match self.source {
             Source::File(file, _) => file.read_bytes,
-            Source::Record(record) => record.read_bytes,
+            Source::Record(record) => record.read_bytes(),
         }
     }
+}
+
+/// 128 bits of a text, for tables of very many: the texts of ten million records would take a gigabyte.
+pub(super) fn hashed(text: &str) -> [u64; 2] {
+    let hash = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
+    [hash as u64, (hash >> 64) as u64]
 }
 
 /// The work of an update.
@@ -84,7 +91,7 @@ pub(super) struct Plan<'a> {
 
 /// A table of the old index that is outdated.
 struct Outdated {
-    segment: String,
+    segment: Arc<str>,
     table: u32,
     /// The id under which its file is read again, if it is: the old table stays until that is done.
     replaced_by: Option<TableId>,
@@ -93,16 +100,18 @@ struct Outdated {
 
 /// An unchanged table whose file has a new modification time.
 struct Restamp {
-    segment: String,
+    segment: Arc<str>,
     table: u32,
     modified_ns: u64,
 }
 
 /// A table of the index.
 struct IndexedTable {
-    segment: String,
+    segment: Arc<str>,
     table: u32,
-    id: String,
+    /// [`hashed`].
+    id: [u64; 2],
+    /// Without its path.
     stamp: FileStamp,
     /// Whether it was read with the row limit that is requested now.
     row_limit_matches: bool,
@@ -164,14 +173,14 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
         let metadata_hash = described.as_deref().map_or(0, hash_of);
         let metadata_hash = if cells.is_empty() { metadata_hash } else { hash_of(&(metadata_hash, &cells)) };
         let read = Read { id, source: Source::File(file, described.map(Box::new)), cells, metadata_hash, new: false };
-        let Some(table) = indexed.remove(&file.relative) else {
+        let Some(table) = indexed.remove(&hashed(&file.relative)) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
         };
         let stamp = &table.stamp;
         let alike = stamp.read_bytes == file.read_bytes
             && stamp.metadata_hash == metadata_hash
-            && table.id == read.id.as_str()
+            && table.id == hashed(read.id.as_str())
             && table.row_limit_matches;
         if alike && stamp.modified_ns != 0 && stamp.modified_ns == file.modified_ns {
             plan.unchanged += 1;
@@ -187,7 +196,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
         let metadata_hash = record.metadata_hash().max(1);
         let cells = Vec::new();
         let read = Read { id: record.id.clone(), source: Source::Record(record), cells, metadata_hash, new: false };
-        match indexed.remove(&record.origin().to_string()) {
+        match indexed.remove(&hashed(&record.origin().to_string())) {
             None => plan.reads.push(Read { new: true, ..read }),
             Some(table) if table.stamp.metadata_hash == metadata_hash => {
                 plan.unchanged += 1;
@@ -201,25 +210,27 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
     }
     plan.removed = indexed.len() as u64;
     plan.outdated.extend(indexed.into_values().map(|table| table.outdated(None)));
-    plan.reads.sort_by(|a, b| a.id.cmp(&b.id));
+    plan.reads.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     Ok(plan)
 }
 
+/// The tables of the index, by their [`hashed`] paths.
 fn indexed_tables(
     folder: &Path,
     manifest: &Manifest,
     sample_rows: Option<u64>,
-) -> Result<HashMap<String, IndexedTable>> {
+) -> Result<HashMap<[u64; 2], IndexedTable>> {
     let mut indexed = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
         let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
+        let name: Arc<str> = segment.name.as_str().into();
         for table in (0..tables.len() as u32).filter(|table| !removed.contains(table)) {
             let mut stamp = tables.stamp(table)?;
             if let Some(modified_ns) = segment.restamped.get(&table) {
                 stamp.modified_ns = *modified_ns;
             }
-            let id = tables.id(table)?.to_string();
+            let id = hashed(tables.id(table)?);
             let row_limit_matches = match (stamp.sample_rows, sample_rows) {
                 (0, None) => true,
                 // Complete tables stay valid, unless the row limit is new.
@@ -227,10 +238,8 @@ fn indexed_tables(
                 (0, Some(limit)) => tables.dataset(table)?.table().is_none_or(|table| table.profile.rows <= limit),
                 (read, limit) => limit == Some(u64::from(read)),
             };
-            indexed.insert(
-                stamp.path.clone(),
-                IndexedTable { segment: segment.name.clone(), table, id, stamp, row_limit_matches },
-            );
+            let path = hashed(&std::mem::take(&mut stamp.path));
+            indexed.insert(path, IndexedTable { segment: Arc::clone(&name), table, id, stamp, row_limit_matches });
         }
     }
     Ok(indexed)
@@ -282,12 +291,12 @@ impl<'a> Plan<'a> {
         renamed
     }
 
-    /// Updates the entries of older segments in `manifest`: marks deleted tables and those that were `read` again as removed, and renews
+    /// Updates the entries of older segments in `manifest`: marks deleted tables and those that were read again as removed, and renews
     /// stamps.
-    pub fn apply(&self, manifest: &mut Manifest, read: &HashSet<&TableId>) {
+    pub fn apply(&self, manifest: &mut Manifest, is_read: impl Fn(&TableId) -> bool) {
         let mut removed_tables: HashMap<&str, Vec<u32>> = HashMap::new();
         for outdated in &self.outdated {
-            if outdated.replaced_by.as_ref().is_none_or(|id| read.contains(id)) {
+            if outdated.replaced_by.as_ref().is_none_or(&is_read) {
                 removed_tables.entry(&outdated.segment).or_default().push(outdated.table);
             }
         }

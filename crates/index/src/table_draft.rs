@@ -11,14 +11,11 @@ use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::key_sample::KeySample;
 use lakeward_lake::reader::ReadReport;
-use lakeward_lake::source::ContentHash;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::ColumnSketch;
 
 /// A table that was read, sketched and embedded; or a record.
 pub struct TableDraft {
-    /// Hash of the file it came from.
-    pub hash: ContentHash,
     /// Rows read.
     pub rows: u64,
     /// Bytes of its files that did not have to be read.
@@ -55,7 +52,6 @@ impl TableDraft {
             columns.push(0, place as u32, profile, sketch, sampled);
         }
         let structures = Drafts::of(&TableContent { dataset, stamp, sketches, samples, embedder })?;
-        let (hash, problems) = (*dataset.content(), Vec::new());
-        Ok(TableDraft { hash, rows, unread_bytes: 0, report, problems, columns, structures })
+        Ok(TableDraft { rows, unread_bytes: 0, report, problems: Vec::new(), columns, structures })
     }
 }

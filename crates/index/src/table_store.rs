@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use bytemuck::{Pod, Zeroable};
 use memchr::memmem;
@@ -171,6 +172,7 @@ pub struct TableStore {
     names: Section,
     probes: Section,
     entries: Section,
+    tables_of_columns: OnceLock<Vec<u32>>,
 }
 
 impl Structure for TableStore {
@@ -198,6 +200,7 @@ impl Structure for TableStore {
             names: file.section(*b"NAME")?,
             probes: file.section(*b"PROB")?,
             entries: file.section(*b"ENTR")?,
+            tables_of_columns: OnceLock::new(),
         })
     }
 
@@ -244,6 +247,24 @@ impl TableStore {
     pub fn columns(&self, table: u32) -> Result<Range<u32>> {
         let record = self.record(table)?;
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
+    }
+
+    /// Of each of the `columns` columns of the segment its table; [`u32::MAX`] where there is none. Found once: 4 bytes a column, where the record of
+    /// a column is a miss of all caches.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn tables_of_columns(&self, columns: usize) -> Result<&[u32]> {
+        if let Some(tables) = self.tables_of_columns.get() {
+            return Ok(tables);
+        }
+        let mut tables = vec![u32::MAX; columns];
+        for table in 0..self.len() as u32 {
+            let own = self.columns(table)?;
+            let own = tables.get_mut(own.start as usize..own.end as usize);
+            own.ok_or_else(|| self.records.damaged("columns that there are not"))?.fill(table);
+        }
+        Ok(self.tables_of_columns.get_or_init(|| tables))
     }
 
     /// The tables of `columns`, which ascend: one for each.

@@ -1,5 +1,6 @@
 //! Arguments of the commands that bring data into an index.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -33,6 +34,21 @@ pub struct IndexCommand {
     /// Keep running, and update the index whenever files of the lake change.
     #[arg(long)]
     pub watch: bool,
+    /// Have a cluster build it, in `-n` shards: the address of its scheduler. Needs the program `lakeward-cluster`.
+    #[arg(long, value_name = "df://HOST:PORT", requires = "shards", conflicts_with_all = ["rebuild", "repair", "watch"])]
+    pub on: Option<String>,
+    /// Number of shards for `--on`.
+    #[arg(short = 'n', long, value_name = "N", requires = "on")]
+    pub shards: Option<u32>,
+}
+
+/// The rest of the line is for the other program, options too.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ClusterCommand {
+    /// `scheduler`, `executor` or `index`, and what that takes: `lakeward cluster executor --help` shows it.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT", required = true)]
+    pub arguments: Vec<OsString>,
 }
 
 /// A build shared by many machines: each step can be made again, and any engine can run the second.
@@ -42,6 +58,8 @@ pub enum IndexStep {
     Shards(ShardsCommand),
     /// Read one shard of a list; what could not be read is in what it prints.
     Work(ShardCommand),
+    /// Print the numbers of the shards that nobody has read to the end, one a line.
+    Missing(MissingCommand),
     /// Commit what the shards of a list have read; the index is as if one machine had built it.
     Commit(ListCommand),
 }
@@ -71,6 +89,12 @@ pub struct ShardCommand {
     /// Number of the shard, from 0 on.
     #[arg(long, value_name = "K")]
     pub shard: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct MissingCommand {
+    /// The list, as `index shards` printed it.
+    pub list: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,7 @@ pub enum SchemaOf {
     Index,
     Shards,
     Shard,
+    Missing,
     Harvest,
     Search,
     Join,

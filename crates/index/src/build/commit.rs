@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::index_store::IndexStore;
 use super::super::manifest::{Manifest, PartialFile, SegmentEntry, SkippedFile};
-use super::super::plan::{Plan, Read, ReadStamp};
+use super::super::plan::{Plan, Read, ReadStamp, hashed};
 use super::super::structure::{SegmentFiles, Structure};
 use super::super::table_store::TableStore;
 use super::BuildStep;
@@ -89,24 +89,24 @@ pub struct Work {
     pub skipped: Vec<SkippedFile>,
     /// Files with missing rows.
     pub partial: Vec<PartialFile>,
-    /// What was read, skipped files included: as it was found to be then.
-    done: HashMap<TableId, ReadStamp>,
+    /// What was read, skipped files included, by its [`hashed`] id: the hash of what it was found to be then.
+    done: HashMap<[u64; 2], u64>,
 }
 
 impl Work {
     /// Notes that these were read.
     pub fn note(&mut self, reads: &[&Read<'_>]) {
-        self.note_stamps(reads.iter().map(|read| (read.id.clone(), read.stamp())));
+        self.note_stamps(reads.iter().map(|read| (&read.id, read.stamp())));
     }
 
     /// Notes that these were read when they were as their stamps say.
-    pub fn note_stamps(&mut self, stamps: impl IntoIterator<Item = (TableId, ReadStamp)>) {
-        self.done.extend(stamps);
+    pub fn note_stamps<'a>(&mut self, stamps: impl IntoIterator<Item = (&'a TableId, ReadStamp)>) {
+        self.done.extend(stamps.into_iter().map(|(id, stamp)| (hashed(id.as_str()), hash_of(stamp))));
     }
 
     /// Whether this was read, as it is now.
     pub fn has(&self, read: &Read<'_>) -> bool {
-        self.done.get(&read.id) == Some(&read.stamp())
+        self.done.get(&hashed(read.id.as_str())) == Some(&hash_of(read.stamp()))
     }
 
     /// Adds to `manifest` what `plan`, a comparison of it with the lake, wants to be read and this has read: what another writer has read
@@ -121,9 +121,13 @@ impl Work {
         folder: &Path,
         listed: &HashSet<&str>,
     ) -> Result<()> {
+        // By id.
         let read: Vec<&Read<'_>> = plan.reads.iter().filter(|read| self.has(read)).collect();
-        let paths: HashSet<String> = read.iter().map(|read| read.origin().to_string()).collect();
-        let ids: HashSet<&TableId> = read.iter().map(|read| &read.id).collect();
+        let of_read = |id: &str| read.binary_search_by(|read| read.id.as_str().cmp(id)).ok();
+        let partial = self.partial.iter().chain(&manifest.partial).map(|partial| partial.path.clone());
+        let told: HashSet<String> = self.skipped.iter().map(|skipped| skipped.path.clone()).chain(partial).collect();
+        let paths = read.iter().map(|read| read.origin().to_string()).filter(|path| told.contains(path));
+        let paths: HashSet<String> = paths.collect();
         // What was read twice counts as it was the last time.
         let skipped = self.skipped.iter().filter(|skipped| paths.contains(&skipped.path));
         let skipped = plan.skipped_before.iter().chain(skipped).map(|skipped| (skipped.path.clone(), skipped.clone()));
@@ -133,21 +137,43 @@ impl Work {
         let partial =
             manifest.partial.iter().filter(stays).chain(partial).map(|file| (file.path.clone(), file.clone()));
         manifest.partial = partial.collect::<BTreeMap<_, _>>().into_values().collect();
-        let mut wanted: HashSet<&str> = ids.iter().map(|id| id.as_str()).collect();
+        let mut is_wanted = vec![true; read.len()];
         let mut segments = Vec::new();
         // The newest first: what was read twice has changed in between.
         for segment in self.segments.iter().rev() {
             let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
             let mut segment = segment.clone();
             for table in 0..segment.tables {
-                if !wanted.remove(tables.id(table)?) {
+                if !of_read(tables.id(table)?).is_some_and(|place| std::mem::take(&mut is_wanted[place])) {
                     segment.removed.push(table);
                 }
             }
             segments.push(segment);
         }
         manifest.segments.extend(segments.into_iter().rev());
-        plan.apply(manifest, &ids);
+        plan.apply(manifest, |id| of_read(id.as_str()).is_some());
         Ok(())
     }
+
+    /// The hashes of what those of `reads` contain that are in the new segments, which are in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] if a new catalogue cannot be read.
+    pub fn contents(&self, folder: &Path, reads: &[&&Read<'_>]) -> Result<Vec<[u8; 32]>> {
+        let mut wanted: HashSet<&str> = reads.iter().map(|read| read.id.as_str()).collect();
+        let mut contents = Vec::new();
+        for segment in self.segments.iter().rev() {
+            let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
+            for table in 0..segment.tables {
+                if wanted.remove(catalog.id(table)?) {
+                    contents.push(catalog.stamp(table)?.content);
+                }
+            }
+        }
+        Ok(contents)
+    }
+}
+
+fn hash_of((bytes, modified_ns, metadata_hash): ReadStamp) -> u64 {
+    xxhash_rust::xxh3::xxh3_64([bytes, modified_ns, metadata_hash].map(u64::to_le_bytes).as_flattened())
 }

@@ -1,6 +1,5 @@
 //! What the attempts of a build have read and written: tables are read on all cores while one thread writes segments.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
@@ -17,7 +16,6 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Total;
 use lakeward_lake::checkpoint::Checkpoints;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::TableId;
 use lakeward_models::embed::EmbedderExt;
 
 /// Maximum files passed to the reading threads at once.
@@ -30,7 +28,6 @@ pub(super) struct Outcome {
     pub sampled: u64,
     pub rows: u64,
     pub read_bytes: u64,
-    pub contents: HashMap<TableId, [u8; 32]>,
     pub repaired: Vec<(String, Vec<Repair>)>,
     pub problems: Vec<(PathBuf, String)>,
     pub work: Work,
@@ -84,7 +81,6 @@ pub(super) fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) 
         Ok(draft) => {
             outcome.rows += draft.rows;
             outcome.read_bytes += read.read_bytes().saturating_sub(draft.unread_bytes);
-            outcome.contents.insert(read.id.clone(), *draft.hash.as_bytes());
             let report = &draft.report;
             outcome.sampled += u64::from(report.sample.is_some());
             let is_not_row_limit = |repair: &&Repair| repair.kind != RepairKind::RowLimit;

@@ -181,10 +181,10 @@ fn draft_record(read: &Read<'_>, record: &CatalogueRecord, with: &ReadWith<'_>) 
     let published = metadata.identifier.clone();
     let dataset = Dataset::Record(Arc::new(RecordEntry {
         id: read.id.clone(),
-        catalogue: record.catalogue.to_string(),
-        read_bytes: record.read_bytes,
-        content: record.content,
-        citation: published.unwrap_or_else(|| own_citation(with.lake_name, &read.id, &record.content)),
+        catalogue: record.catalogue().to_string(),
+        read_bytes: record.read_bytes(),
+        content: record.content(),
+        citation: published.unwrap_or_else(|| own_citation(with.lake_name, &read.id, &record.content())),
         metadata,
     }));
     // Identified by its content.

@@ -25,8 +25,7 @@ use super::super::index_store::IndexStore;
 use super::super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::super::merge;
 use super::super::plan::{Read, ReadStamp};
-use super::super::structure::{SegmentFiles, Structure, VectorShape};
-use super::super::table_store::TableStore;
+use super::super::structure::VectorShape;
 use super::commit::{ATTEMPTS, Commits};
 use super::{BuildOptions, BuildStats, Outcome, Reading, Survey, WithoutTexts};
 use super::{attempt, is_full, knows_texts, read_and_write};
@@ -90,6 +89,13 @@ pub struct ListedShards {
     /// The list.
     #[serde(flatten)]
     pub shards: ShardList,
+}
+
+/// The shards of a list that nobody has worked on to the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MissingShards {
+    /// Their numbers.
+    pub missing: Vec<u32>,
 }
 
 /// What is in one shard.
@@ -255,6 +261,16 @@ pub fn work(list: &ListFolder, shard: u32, embedder: &dyn Embedder, monitor: &dy
     Ok(row)
 }
 
+/// The shards of `list` that have no row. Segments are not looked at: a commit finds those that are damaged.
+///
+/// # Errors
+/// [`Error::Usage`] if the list was made by another version, [`Error::Io`].
+pub fn missing(list: &ListFolder) -> Result<MissingShards> {
+    let (header, worked_on) = (list.read()?, list.worked_on()?);
+    let missing = (0..header.shards.len() as u32).filter(|shard| !worked_on.contains(shard)).collect();
+    Ok(MissingShards { missing })
+}
+
 /// Commits what the shards of `list` have read to the index in `folder`: what of it is still in the lake, still the same and not yet in the
 /// index. With `in_part`, missing shards are left out. Settings that a list does not have are those of `options`.
 ///
@@ -338,16 +354,10 @@ fn take(
             missing.join(", "),
         )));
     }
-    outcome.work.note_stamps(stamps);
+    outcome.work.note_stamps(stamps.iter().map(|(id, stamp)| (id, *stamp)));
     commits.monitor.begin("merging shards", Total::Unknown);
     let entries = rows.iter().flat_map(|row| row.segments.iter().cloned()).collect();
     outcome.work.segments = merged(list, entries, reading.manifest, embedder, commits)?;
-    for segment in &outcome.work.segments {
-        let tables = TableStore::open(&SegmentFiles::of(commits.folder, segment))?;
-        for table in 0..segment.tables {
-            outcome.contents.insert(TableId::new(tables.id(table)?), tables.stamp(table)?.content);
-        }
-    }
     for row in &rows {
         outcome.rows += row.rows;
         outcome.read_bytes += row.read_bytes;

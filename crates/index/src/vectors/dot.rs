@@ -1,5 +1,5 @@
-//! Dot products of byte vectors, and of bits with a query: plain loops for any processor, and AVX2 instructions where the running one has
-//! them.
+//! Dot products of byte vectors, and of bits with a query: plain loops for any processor, and AVX2 instructions (x86) or NEON (64-bit ARM) where the
+//! running one has them.
 //!
 //! The instructions are explicit: with plain loops the compiler kept the loop outside the function compiled for AVX2, which took five times
 //! as long.
@@ -25,6 +25,11 @@ pub(super) fn rows_by_query(rows: &[i8], query: &[i16], products: &mut [i32]) {
         // SAFETY: the processor has the feature for which the function was compiled.
         return unsafe { avx2::rows_by_query(rows, query, products) };
     }
+    #[cfg(target_arch = "aarch64")]
+    if std::arch::is_aarch64_feature_detected!("neon") {
+        // SAFETY: the processor has the feature for which the function was compiled.
+        return unsafe { neon::rows_by_query(rows, query, products) };
+    }
     rows_by_query_anywhere(rows, query, products);
 }
 
@@ -42,6 +47,11 @@ pub(super) fn rows(left: &[i8], right: &[i8]) -> i32 {
         // SAFETY: the processor has the feature for which the function was compiled.
         return unsafe { avx2::rows(left, right) };
     }
+    #[cfg(target_arch = "aarch64")]
+    if std::arch::is_aarch64_feature_detected!("neon") {
+        // SAFETY: the processor has the feature for which the function was compiled.
+        return unsafe { neon::rows(left, right) };
+    }
     rows_anywhere(left, right)
 }
 
@@ -52,6 +62,11 @@ pub(super) fn table_sums(block: &[u8], tables: &[[u8; 16]], sums: &mut [u16; BLO
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the feature for which the function was compiled.
         return unsafe { avx2::table_sums(block, tables, sums) };
+    }
+    #[cfg(target_arch = "aarch64")]
+    if std::arch::is_aarch64_feature_detected!("neon") {
+        // SAFETY: the processor has the feature for which the function was compiled.
+        return unsafe { neon::table_sums(block, tables, sums) };
     }
     table_sums_anywhere(block, tables, sums);
 }
@@ -192,6 +207,101 @@ mod avx2 {
         // SAFETY: the array has the 32 bytes that are stored; the store needs no alignment.
         unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), lanes) };
         parts.iter().fold(0, |sum, part| sum.wrapping_add(*part))
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use std::arch::aarch64::{
+        int16x8_t, int32x4_t, uint8x16_t, vaddq_s32, vaddq_u8, vaddvq_s32, vaddw_high_u8, vaddw_u8, vandq_u8,
+        vdupq_n_s32, vdupq_n_u8, vdupq_n_u16, vget_low_s8, vget_low_s16, vget_low_u8, vld1q_s8, vld1q_s16, vld1q_u8,
+        vmlal_high_s16, vmlal_s16, vmovl_high_s8, vmovl_s8, vmull_high_s8, vmull_s8, vpadalq_s16, vqtbl1q_u8,
+        vshrq_n_u8, vst1q_u16,
+    };
+
+    use super::BLOCK_ROWS;
+
+    /// Bytes of a register.
+    const LANES: usize = 16;
+    /// 16-bit numbers of a register.
+    const WIDE: usize = LANES / 2;
+
+    #[target_feature(enable = "neon")]
+    pub(super) fn rows_by_query(rows: &[i8], query: &[i16], products: &mut [i32]) {
+        for (row, product) in rows.chunks_exact(query.len()).zip(products) {
+            let mut sums = [vdupq_n_s32(0); 2];
+            let (mut row, mut parts) = (row, query);
+            while let (Some((bytes, row_rest)), Some((numbers, rest))) =
+                (row.split_first_chunk::<LANES>(), parts.split_first_chunk::<LANES>())
+            {
+                // SAFETY: there are 16 bytes and 16 numbers; the loads need no alignment.
+                let (bytes, low, high) = unsafe {
+                    let second = numbers.as_ptr().add(WIDE);
+                    (vld1q_s8(bytes.as_ptr()), vld1q_s16(numbers.as_ptr()), vld1q_s16(second))
+                };
+                add_products(&mut sums, vmovl_s8(vget_low_s8(bytes)), low);
+                add_products(&mut sums, vmovl_high_s8(bytes), high);
+                (row, parts) = (row_rest, rest);
+            }
+            *product = vaddvq_s32(vaddq_s32(sums[0], sums[1]))
+                .wrapping_add(row.iter().zip(parts).map(|(byte, part)| i32::from(*byte) * i32::from(*part)).sum());
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn add_products(sums: &mut [int32x4_t; 2], left: int16x8_t, right: int16x8_t) {
+        sums[0] = vmlal_s16(sums[0], vget_low_s16(left), vget_low_s16(right));
+        sums[1] = vmlal_high_s16(sums[1], left, right);
+    }
+
+    #[target_feature(enable = "neon")]
+    pub(super) fn rows(left: &[i8], right: &[i8]) -> i32 {
+        let (mut even, mut odd) = (vdupq_n_s32(0), vdupq_n_s32(0));
+        let (mut left, mut right) = (left, right);
+        while let (Some((left_head, left_rest)), Some((right_head, right_rest))) =
+            (left.split_first_chunk::<LANES>(), right.split_first_chunk::<LANES>())
+        {
+            // SAFETY: there are 16 bytes of each; the loads need no alignment.
+            let (l, r) = unsafe { (vld1q_s8(left_head.as_ptr()), vld1q_s8(right_head.as_ptr())) };
+            even = vpadalq_s16(even, vmull_s8(vget_low_s8(l), vget_low_s8(r)));
+            odd = vpadalq_s16(odd, vmull_high_s8(l, r));
+            (left, right) = (left_rest, right_rest);
+        }
+        vaddvq_s32(vaddq_s32(even, odd)).wrapping_add(super::rows_anywhere(left, right))
+    }
+
+    #[target_feature(enable = "neon")]
+    pub(super) fn table_sums(block: &[u8], tables: &[[u8; 16]], sums: &mut [u16; BLOCK_ROWS]) {
+        let mut wide = [vdupq_n_u16(0); BLOCK_ROWS / WIDE];
+        let (mut block, mut tables) = (block, tables);
+        // Four entries fit a byte.
+        while let (Some((bytes, more_bytes)), Some((entries, more_tables))) =
+            (block.split_first_chunk::<{ 2 * BLOCK_ROWS }>(), tables.split_first_chunk::<4>())
+        {
+            let (first, second) = (bytes.as_chunks().0, &bytes.as_chunks().0[BLOCK_ROWS / LANES..]);
+            for (half, wide) in wide.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                let one = looked_up(&first[half], &entries[0], &entries[1]);
+                let added = vaddq_u8(one, looked_up(&second[half], &entries[2], &entries[3]));
+                wide[0] = vaddw_u8(wide[0], vget_low_u8(added));
+                wide[1] = vaddw_high_u8(wide[1], added);
+            }
+            (block, tables) = (more_bytes, more_tables);
+        }
+        for (wide, sums) in wide.into_iter().zip(sums.as_chunks_mut::<WIDE>().0) {
+            // SAFETY: there are eight numbers; the store needs no alignment.
+            unsafe { vst1q_u16(sums.as_mut_ptr(), wide) };
+        }
+    }
+
+    /// The sums of two entries for each byte.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn looked_up(bytes: &[u8; LANES], low: &[u8; 16], high: &[u8; 16]) -> uint8x16_t {
+        // SAFETY: there are 16 bytes of each; the loads need no alignment.
+        let (bytes, low, high) = unsafe { (vld1q_u8(bytes.as_ptr()), vld1q_u8(low.as_ptr()), vld1q_u8(high.as_ptr())) };
+        let of_low = vqtbl1q_u8(low, vandq_u8(bytes, vdupq_n_u8(15)));
+        vaddq_u8(of_low, vqtbl1q_u8(high, vshrq_n_u8::<4>(bytes)))
     }
 }
 

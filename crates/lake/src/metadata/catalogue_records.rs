@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default)]
 pub struct Records {
     pub(super) spool: Arc<Spool>,
-    pub(super) described: BTreeMap<String, Described>,
+    pub(super) described: BTreeMap<TableId, Box<Described>>,
     /// Number of lines, or records of a document, that cannot be used.
     pub left_out: u64,
     /// Reasons for the first of them, and problems of the file.
@@ -65,13 +65,7 @@ pub(super) struct Described {
 pub struct CatalogueRecord {
     /// Its id.
     pub id: TableId,
-    /// The file of the catalogue, as the manifest names it.
-    pub catalogue: Arc<str>,
-    /// Bytes of its line.
-    pub read_bytes: u64,
-    metadata: Spooled,
-    /// Hash of its line.
-    pub content: ContentHash,
+    record: Box<Described>,
 }
 
 impl Records {
@@ -95,7 +89,7 @@ impl Records {
             self.flaws.entry(reason).or_insert(RecordFlaw { records: 0, ..flaw }).records += records;
         }
         for id in &other.deleted {
-            self.described.remove(id);
+            self.described.remove(id.as_str());
         }
         self.deleted.extend(other.deleted);
         for (id, record) in other.described {
@@ -182,7 +176,7 @@ impl Records {
                     of_tables.insert(table.clone(), record.metadata.metadata()?);
                 }
                 _ if known.contains(id.as_str()) => {}
-                _ => rest.push(CatalogueRecord::new(id, record)),
+                _ => rest.push(CatalogueRecord { id, record }),
             }
         }
         Ok((of_tables, rest))
@@ -195,21 +189,31 @@ impl CatalogueRecord {
     /// # Errors
     /// [`lakeward_core::Error::Io`] where the folder for temporary files fails.
     pub fn metadata(&self) -> Result<TableMetadata> {
-        self.metadata.metadata()
+        self.record.metadata.metadata()
     }
 
     /// Hash of its metadata, as JSON.
     pub fn metadata_hash(&self) -> u64 {
-        self.metadata.hash
+        self.record.metadata.hash
+    }
+
+    /// The file of the catalogue, as the manifest names it.
+    pub fn catalogue(&self) -> &str {
+        &self.record.name
+    }
+
+    /// Bytes of its line.
+    pub fn read_bytes(&self) -> u64 {
+        self.record.line_bytes
+    }
+
+    /// Hash of its line.
+    pub fn content(&self) -> ContentHash {
+        self.record.content
     }
 
     /// Where it is listed.
     pub fn origin(&self) -> Origin<'_> {
-        Origin::Record { catalogue: &self.catalogue, id: self.id.as_str() }
-    }
-
-    fn new(id: String, record: Described) -> Self {
-        let Described { name, metadata, line_bytes, content, .. } = record;
-        Self { id: TableId::new(id), catalogue: name, read_bytes: line_bytes, metadata, content }
+        Origin::Record { catalogue: self.catalogue(), id: self.id.as_str() }
     }
 }

@@ -14,7 +14,7 @@ use super::spool::Spool;
 use super::standards::{self, Read as Outcome};
 use super::{Dataset, TableMetadata, clean, own_form, xml};
 use crate::reader;
-use crate::source::ContentHash;
+use crate::source::{ContentHash, TableId};
 use lakeward_core::error::{Error, Result};
 
 /// Longest line of a record, in bytes; a longer line is skipped.
@@ -123,7 +123,7 @@ impl Records {
                     failed = self.take_dataset(number, *dataset, name, bytes, is_harvested, None).err();
                 }
                 Outcome::Deleted(id) => {
-                    self.described.remove(&id);
+                    self.described.remove(id.as_str());
                     self.deleted.push(id);
                 }
                 Outcome::Not(reason) => self.leave_out_of(number, "record", &reason),
@@ -262,7 +262,7 @@ impl Records {
         if self.described.len() >= MOST_RECORDS {
             return Err(NoRecord::Line(format!("more than {MOST_RECORDS} records; the rest is left out")));
         }
-        let known = self.described.get(&id);
+        let known = self.described.get(id.as_str());
         if known.is_some_and(|known| !(known.is_harvested && is_harvested)) {
             return Err(NoRecord::Line(format!("`{id}` has a record already")));
         }
@@ -274,7 +274,8 @@ impl Records {
         let metadata = Spool::put(&self.spool, &metadata).map_err(NoRecord::Disk)?;
         let files = dump::file_names(&files);
         let name = Arc::clone(name);
-        self.described.insert(id, Described { name, metadata, files, line_bytes, content, is_harvested });
+        let described = Described { name, metadata, files, line_bytes, content, is_harvested };
+        self.described.insert(TableId::new(id), Box::new(described));
         Ok(())
     }
 }

@@ -1,28 +1,48 @@
 //! Ids of tables: their paths without extensions, as far as that tells them apart.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::LakeFile;
 use super::format::{format_of, strip_compression};
 
 /// The stable name of a table in its lake: its path without extensions, or with them where two files would share an id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
-#[serde(transparent)]
-pub struct TableId(String);
+/// A copy of it costs nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
+pub struct TableId(#[schemars(with = "String")] Arc<str>);
 
 impl TableId {
     /// Takes a text as an id without a check: read back from an index, or typed by a user.
     pub fn new(id: impl Into<String>) -> Self {
-        TableId(id.into())
+        TableId(id.into().into())
     }
 
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Borrow<str> for TableId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for TableId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TableId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
     }
 }
 
@@ -47,7 +67,7 @@ pub fn assign_ids(files: &[LakeFile]) -> Vec<TableId> {
         lengthen.sort_unstable();
         lengthen.into_iter().for_each(|at| ids[at].clone_from(&files[at].relative));
     }
-    number_repeats(ids).into_iter().map(TableId).collect()
+    number_repeats(ids).into_iter().map(TableId::new).collect()
 }
 
 /// Appends `~2`, `~3`, … to repeated ids: only file names that differ in escaped characters can still be equal here.

@@ -17,8 +17,8 @@ use super::store::io_error;
 pub(super) const WEB_LIST: &str = "index.txt";
 /// A longer list is an error, in bytes.
 const LONGEST_LIST_BYTES: u64 = 64 << 20;
-/// More files of one lake are an error.
-const MOST_FILES: usize = 2_000_000;
+/// More files of one lake are an error: at .8 KB a file, their list takes 16 GB of memory (eval/scale.md).
+const MOST_FILES: usize = 20_000_000;
 /// Requests to a web server at a time.
 const AT_ONCE: usize = 8;
 
@@ -42,9 +42,7 @@ pub(super) async fn store_listing(
         match found.next().await {
             Some(Ok(object)) => {
                 listing.add_file(root, object.location.as_ref(), Entry::File(Object::of(&object)));
-                if listing.files > MOST_FILES {
-                    return Err(io::Error::other(format!("more than {MOST_FILES} files")));
-                }
+                refuse_beyond(MOST_FILES, listing.files)?;
             }
             Some(Err(error)) => break error,
             None => return Ok(listing),
@@ -54,6 +52,7 @@ pub(super) async fn store_listing(
         && keeps_to_counts(pages, root, &odd).await
         && let Ok(listing) = listing_around(pages, root).await
     {
+        refuse_beyond(MOST_FILES, listing.files)?;
         return Ok(listing);
     }
     // A folder that must not be listed spoils the list of all: each folder is asked by itself.
@@ -74,11 +73,19 @@ pub(super) async fn store_listing(
             Err(_) if folder == root => return Err(io_error(&failed)),
             Err(error) => listing.add_problem(&folder, io_error(&error).to_string()),
         }
-        if listing.files > MOST_FILES {
-            return Err(io::Error::other(format!("more than {MOST_FILES} files")));
-        }
+        refuse_beyond(MOST_FILES, listing.files)?;
     }
     Ok(listing)
+}
+
+/// An error that says what to do if a lake has more than `most` files.
+fn refuse_beyond(most: usize, files: usize) -> io::Result<()> {
+    if files <= most {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "it has more than {most} files, which is the limit of one list; index its folders one by one, each with an index of its own"
+    )))
 }
 
 /// Whether a page has no more keys than it is asked for: of a store that sends more, nobody knows which are before the one that is no path. It is
@@ -111,7 +118,7 @@ async fn listing_around(store: &dyn PaginatedListStore, root: &str) -> object_st
                 for object in page.result.objects {
                     listing.add_file(root, object.location.as_ref(), Entry::File(Object::of(&object)));
                 }
-                if page.page_token.is_none() {
+                if listing.files > MOST_FILES || page.page_token.is_none() {
                     break;
                 }
                 place = PaginatedListOptions { page_token: page.page_token, ..PaginatedListOptions::default() };
@@ -196,9 +203,7 @@ async fn own_web_list(store: &Arc<dyn ObjectStore>, root: &str) -> io::Result<Ve
 /// What the list in the folder `root` of a web server names, with what the server says of each file.
 pub(super) async fn web_listing(store: &Arc<dyn ObjectStore>, root: &str) -> io::Result<Listing> {
     let lines = web_list(store, root).await?;
-    if lines.len() > MOST_FILES {
-        return Err(io::Error::other(format!("`{WEB_LIST}` names more than {MOST_FILES} files")));
-    }
+    refuse_beyond(MOST_FILES, lines.len())?;
     let mut listing = Listing::new(root);
     let mut keys = Vec::new();
     for line in lines {
@@ -258,6 +263,13 @@ mod tests {
             let page_token = page.last().filter(|_| page.len() < below.len()).map(ToString::to_string);
             Ok(PaginatedListResult { result: ListResult { common_prefixes: Vec::new(), objects }, page_token })
         }
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_says_what_to_do() {
+        assert!(refuse_beyond(3, 3).is_ok());
+        let refused = refuse_beyond(3, 4).unwrap_err().to_string();
+        assert!(refused.contains("more than 3 files") && refused.contains("index its folders one by one"), "{refused}");
     }
 
     #[test]

@@ -178,18 +178,19 @@ fn listed(index: &LakeIndex, label: &str, hashes: &[u64], of: impl Fn(&Segment) 
         whole += weight;
         for (place, list) in lists {
             let segment = index.segment(place)?;
+            let tables = segment.catalog.tables_of_columns(segment.columns.len())?;
             let scores = &mut scores[place as usize];
-            let mut damage = None;
-            of(segment).for_each(list, |column| match segment.columns.record(column) {
-                Ok(record) => {
-                    if let Some(score) = scores.get_mut(record.table as usize) {
+            let mut beyond = None;
+            of(segment).for_each(list, |column| match tables.get(column as usize) {
+                Some(table) => {
+                    if let Some(score) = scores.get_mut(*table as usize) {
                         *score += weight;
                     }
                 }
-                Err(error) => damage = Some(error),
+                None => beyond = Some(column),
             })?;
-            if let Some(error) = damage {
-                return Err(error);
+            if let Some(column) = beyond {
+                segment.columns.record(column)?;
             }
         }
     }

@@ -10,7 +10,7 @@
 //!
 //! In a store the files of a segment are written before the row that names them, and again by whoever works on the shard again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -247,6 +247,11 @@ impl ListFolder {
         let text = |row: &ShardRow| serde_json::to_vec_pretty(row).map_err(|error| Error::Internal(error.to_string()));
         let hash = xxh3_128(&text(&ShardRow { elapsed_ms: 0, ..row.clone() })?);
         self.create(&format!("{ROWS}/{:05}-{hash:032x}.json", row.shard), text(row)?)
+    }
+
+    /// The numbers of the shards that have rows.
+    pub(super) fn worked_on(&self) -> Result<HashSet<u32>> {
+        Ok(self.row_names()?.iter().filter_map(|name| name.split('-').next()?.parse().ok()).collect())
     }
 
     /// The rows of all shards, those of one with the fewest skipped files first.
