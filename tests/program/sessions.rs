@@ -15,7 +15,6 @@ use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};
 use lakeward_core::request::{Demand, Input, Label, demands_schema};
-use lakeward_core::respect::Respect;
 use serde_json::{Value, json};
 
 use crate::place::{Folder, Run, lakeward};

@@ -87,7 +87,7 @@ pub fn memory(session: &Session) {
     let working = session.working().map_or(say("none; `/use TABLE` sets one").into(), |input| name(&input));
     out(&fill("working table: {}", &[&working]));
     for plan in session.pending() {
-        out(&fill("proposed, not carried out: {}", &[&shown(&said(&plan.relation.to_string()), 300)]));
+        out(&fill("proposed, not carried out: {}", &[&shown(&in_language(&plan.relation.to_string()), 300)]));
     }
     demands(session);
     choices("accepted", &session.accepted);

@@ -15,7 +15,7 @@ fn a_document_stays_bounded_and_opens_at_once() {
         let mut sizes = Vec::new();
         for turn in 1..=turns {
             let mut answer = template.clone();
-            answer.signals.demands[1] = Demand::said(Role::Topic, format!("topic of turn {turn}"), turn);
+            answer.signals.demands[1] = Demand::in_words(Respect::Topic, format!("topic of turn {turn}"), turn);
             session.push_turn(&format!("request {turn}: {}", "word ".repeat(400)), &answer);
             if turn % 10 == 0 {
                 place.store.save(&mut session).expect("a save");
@@ -70,7 +70,7 @@ fn a_hostile_turn_stays_bounded() {
         let mut answer = answer(turn, 1000, 3);
         let many = (0..5000).map(|number| format!("{number}{}", "y".repeat(900)));
         let long = std::iter::once("\u{1}é".repeat(100_000)).chain(many);
-        answer.signals.demands = long.map(|said| Demand::said(Role::Topic, said, turn)).collect();
+        answer.signals.demands = long.map(|said| Demand::in_words(Respect::Topic, said, turn)).collect();
         answer.tables[0].table = "deep/".repeat(100_000);
         session.push_turn(&"é\u{7}".repeat(1 << 20), &answer);
         place.store.save(&mut session).expect("a save");

@@ -163,10 +163,10 @@ impl Work {
         let mut wanted: HashSet<&str> = reads.iter().map(|read| read.id.as_str()).collect();
         let mut contents = Vec::new();
         for segment in self.segments.iter().rev() {
-            let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
+            let tables = TableStore::open(&SegmentFiles::of(folder, segment))?;
             for table in 0..segment.tables {
-                if wanted.remove(catalog.id(table)?) {
-                    contents.push(catalog.stamp(table)?.content);
+                if wanted.remove(tables.id(table)?) {
+                    contents.push(tables.stamp(table)?.content);
                 }
             }
         }

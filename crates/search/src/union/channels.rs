@@ -178,7 +178,7 @@ fn listed(index: &LakeIndex, label: &str, hashes: &[u64], of: impl Fn(&Segment) 
         whole += weight;
         for (place, list) in lists {
             let segment = index.segment(place)?;
-            let tables = segment.catalog.tables_of_columns(segment.columns.len())?;
+            let tables = segment.tables.tables_of_columns(segment.columns.len())?;
             let scores = &mut scores[place as usize];
             let mut beyond = None;
             of(segment).for_each(list, |column| match tables.get(column as usize) {
