@@ -161,6 +161,8 @@ fn builds_in_shards(service: &Service) {
         let machine = format!("reader of {index}");
         let index = format!("{address}/{index}");
         service.succeeds(&machine, &[("LAKEWARD_INDEX", &index)], &["verify"]);
+        // This fetches the manifest.
+        service.succeeds(&machine, &[("LAKEWARD_INDEX", &index)], &["tables"]);
         let state = fs::read_dir(service.folder.at(&machine)).expect("a folder").flatten().next().expect("an index");
         let manifest = fs::read(state.path().join("manifest.json")).expect("a manifest");
         let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
