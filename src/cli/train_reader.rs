@@ -15,10 +15,10 @@ use lakeward::Lakeward;
 use lakeward_agent::known_table;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Intention, OperationKind};
-use lakeward_core::store::{AtomicFile, Purpose};
+use lakeward_core::store::{AtomicFile, Purpose, write_atomic};
 use lakeward_reading::reader::BuiltInPieces;
 use lakeward_reading::reader::annotated::{
-    Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples, request_example,
+    Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples, request_example, search_acts,
 };
 use lakeward_reading::reader::annotated_pairs::turns_beside;
 
@@ -28,6 +28,9 @@ const DOUBTS: [f64; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 /// Writes one example for each annotated turn: the model's input, and what it should answer; or checks the built-in reader.
 pub fn run(arguments: &Arguments, options: &ReaderExamples) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
+    if let Some(file) = &options.search_acts {
+        return write_search_acts(options, file);
+    }
     let Some(file) = &options.examples else { return check(arguments.json, &lakeward, options) };
     let out = AtomicFile::create(file, Purpose::Output)?;
     let mut lines = std::io::BufWriter::new(out.handle()?);
@@ -56,6 +59,19 @@ pub fn run(arguments: &Arguments, options: &ReaderExamples) -> Result<Status> {
     drop(lines);
     out.replace()?;
     printer::note(&format!("{turns} turns and {requests} requests; {lost} spans have no place in a plan"));
+    Ok(Status::Done)
+}
+
+/// Writes the vector and the act of each turn without a table.
+fn write_search_acts(options: &ReaderExamples, file: &Path) -> Result<Status> {
+    let mut text = String::new();
+    for (writer, labels) in files(&options.labels, &options.writer)? {
+        for mut line in conversations_in(&labels)?.iter().flat_map(search_acts) {
+            line["writer"] = writer.clone().into();
+            text.push_str(&format!("{line}\n"));
+        }
+    }
+    write_atomic(file, Purpose::Output, text.as_bytes())?;
     Ok(Status::Done)
 }
 

@@ -71,8 +71,11 @@ pub struct ReaderExamples {
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub requests: Vec<PathBuf>,
     /// Where to write the examples, JSON lines.
-    #[arg(long, value_name = "FILE", required_unless_present = "check")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["check", "search_acts"])]
     pub examples: Option<PathBuf>,
+    /// Where to write what the built-in reader makes of the turns without a table, JSON lines for `scripts/train_acts.py`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["examples", "check", "requests"])]
+    pub search_acts: Option<PathBuf>,
     /// Read the turns with the built-in reader instead, and print how often it comes to what their annotation comes to.
     #[arg(long, conflicts_with = "examples")]
     pub check: bool,

@@ -20,7 +20,7 @@ mod written;
 use written::WrittenSpan;
 
 pub use check::{TurnCheck, checked};
-pub use examples::{classes, examples, request_example};
+pub use examples::{classes, examples, request_example, search_acts};
 pub use written::conversations;
 
 /// A conversation with the columns that it is about; none where there is no table yet.

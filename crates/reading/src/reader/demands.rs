@@ -32,7 +32,7 @@ pub fn schema_of_demands(demands: &[Demand]) -> Schema {
     };
     let mut columns: Vec<SchemaColumn> = demands.iter().map(column).collect();
     columns.push(SchemaColumn::figure());
-    Schema { columns, ..Schema::default() }
+    Schema { columns, is_of_demands: true, ..Schema::default() }
 }
 
 /// The demands after turn `turn`, which was read as `reading`; `over_demands` says that it was read over [`schema_of_demands`] and not over a

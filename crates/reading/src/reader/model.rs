@@ -1,7 +1,8 @@
 //! The trained model: an encoder over the input, a role for each word, and for each span its columns and attributes.
 //!
 //! `scripts/train_reader.py` makes the weights. They are those of a small encoder, in signed bytes; its word pieces are shared with the
-//! sentence model. What is computed here is what that script computes, so that a span has the same scores in both.
+//! sentence model. What is computed here is what that script computes, so that a span has the same scores in both. What a turn does while there is
+//! no table has weights of its own over the same vector (`scripts/train_acts.py`).
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -19,6 +20,7 @@ use super::tags::Run;
 use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
+static ACTS: &[u8] = include_bytes!("model/acts.safetensors");
 
 /// Length of the vectors that link spans with columns.
 const LINK: usize = 128;
@@ -73,6 +75,7 @@ pub struct Reader {
     encoder: PieceEncoder,
     tags: Head,
     act: Head,
+    search_act: Head,
     second_act: Head,
     on_result: Head,
     operation: Head,
@@ -109,7 +112,7 @@ impl Reader {
     /// The reader inside the program, opened when it is first needed.
     pub fn builtin() -> &'static Self {
         static BUILT_IN: OnceLock<Reader> = OnceLock::new();
-        BUILT_IN.get_or_init(|| match Self::open(WEIGHTS) {
+        BUILT_IN.get_or_init(|| match Self::open(WEIGHTS, ACTS) {
             Ok(reader) => reader,
             // The bytes are part of the program; a test opens them.
             Err(what) => unreachable!("the reader inside the program: {what}"),
@@ -122,14 +125,16 @@ impl Reader {
         ID.get_or_init(|| {
             let mut hash = xxhash_rust::xxh3::Xxh3::new();
             hash.update(WEIGHTS);
+            hash.update(ACTS);
             hash.update(crate::signals::classifier::BUILTIN);
             format!("reader@{:08x}", hash.digest() >> 32)
         })
     }
 
-    fn open(bytes: &'static [u8]) -> Result<Self, String> {
+    fn open(bytes: &'static [u8], acts: &[u8]) -> Result<Self, String> {
         let encoder = SentenceModel::with_layers(bytes)?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+        let acts = SafeTensors::deserialize(acts).map_err(|error| error.to_string())?;
         let hidden = encoder.dims();
         let spans = file.tensor("head.span.bias").map_err(|error| error.to_string())?.shape().iter().product();
         let tags = file.tensor("head.tags.bias").map_err(|error| error.to_string())?.shape().iter().product();
@@ -139,6 +144,7 @@ impl Reader {
         Ok(Self {
             tags: of_text("tags", tags)?,
             act: of_text("act", Act::ALL.len())?,
+            search_act: Head::read(&acts, "search_act", hidden, Act::ALL.len())?,
             second_act: of_text("second_act", Act::ALL.len() + 1)?,
             on_result: of_text("on_result", 2)?,
             operation: of_text("operation", OperationKind::ALL.len())?,
@@ -186,8 +192,9 @@ impl Reader {
             .map(|pieces| (!pieces.is_empty()).then(|| self.column.apply(&rows.mean(pieces))))
             .collect();
         let turn = rows.row(0).to_vec();
+        let act = if schema.is_of_demands { &self.search_act } else { &self.act };
         Encoded {
-            acts: softmax(self.act.apply(&turn)),
+            acts: softmax(act.apply(&turn)),
             second_act: Act::ALL.get(best(&self.second_act.apply(&turn))).copied(),
             on_result: softmax(self.on_result.apply(&turn)),
             tags: words.iter().map(|word| softmax(self.tags.apply(word))).collect(),
@@ -370,7 +377,7 @@ pub(super) struct Encoded<'a> {
     /// A vector for each word of the text, for each column that had room, and for the turn.
     words: Vec<Vec<f32>>,
     columns: Vec<Option<Vec<f32>>>,
-    turn: Vec<f32>,
+    pub turn: Vec<f32>,
     /// Probabilities of the tags of each word.
     pub tags: Vec<Vec<f32>>,
     /// Probabilities of the acts, in the order of [`Act::ALL`].

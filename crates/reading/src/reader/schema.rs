@@ -194,6 +194,8 @@ pub struct Schema {
     pub columns: Vec<SchemaColumn>,
     /// The language of their names; none for English.
     pub language: Option<Language>,
+    /// There is no table: the columns are what is wanted of datasets.
+    pub is_of_demands: bool,
 }
 
 /// A run of words that is a value of a column.

@@ -5,11 +5,11 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::{Conversation, KnownTable, LabelledTurn};
-use crate::reader::ValueMatch;
 use crate::reader::demands::schema_of_demands;
 use crate::reader::input::{FEATURES, Input, Pieces, features};
 use crate::reader::schema::{Schema, VALUE_FEATURES, value_features};
 use crate::reader::span::{Function, How, Operator, PARTS, Role, TurnReading};
+use crate::reader::{Reader, ValueMatch};
 use lakeward_core::plan::DatePart;
 use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
@@ -48,6 +48,22 @@ pub fn examples(
         lost += labelled.not_applied.len();
     }
     (found, lost)
+}
+
+/// The turns of a conversation without a table, one JSON object each: the vector that the built-in reader makes of it, in thousandths, and its
+/// act, for `scripts/train_acts.py`.
+pub fn search_acts(conversation: &Conversation) -> Vec<Value> {
+    let example = |labelled: LabelledTurn<'_>| {
+        let act = labelled.turn.acts.first()?;
+        let encoded =
+            Reader::builtin().encode(&labelled.turn.text, labelled.previous(), &labelled.schema, &|_, _| false);
+        let vector: Vec<i32> = encoded.turn.iter().map(|value| (value * 1000.0).round() as i32).collect();
+        Some(json!({ "act": act.place(), "vector": vector }))
+    };
+    match (&conversation.table, &conversation.sheet) {
+        (None, None) => conversation.labelled(None).into_iter().filter_map(example).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The example of a labelled request, of which only the operation and the intention are known: the input without a table or demands.
