@@ -1,6 +1,7 @@
 //! The document: its size, older versions, its published schema.
 
 use super::*;
+use lakeward_core::respect::Respect;
 
 #[test]
 fn a_document_stays_bounded_and_opens_at_once() {
@@ -86,7 +87,7 @@ fn operations_of_version_2_are_plans_now() {
     let place = Place::new();
     place.write("s", include_str!("../data/formats/session/v2.json"));
     let session = place.store.open("s").expect("a session of version 2");
-    assert_eq!((session.version, session.working()), (4, Some(Input::Step(3))));
+    assert_eq!((session.version, session.working()), (5, Some(Input::Step(3))));
     let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(
