@@ -290,7 +290,9 @@ fn every_format_keeps_limits() {
             rows += batch.num_rows();
         }
         let report = reader.report();
-        assert_eq!((rows, report.rows), (5, 5), "{name}");
+        // Of several files each has its share, so that a sample has the values of all paths.
+        let expected = if path.is_dir() { 2 * 3 } else { 5 };
+        assert_eq!((rows, report.rows), (expected, expected as u64), "{name}");
         assert!(report.count(RepairKind::RowLimit) > 0 && report.sample.is_some(), "{name}: {report:?}");
     }
     // SQLite has no more columns.

@@ -26,7 +26,9 @@ use super::super::super::verify::damage_of;
 use super::listed_read::{self, ListedRead};
 use super::{ShardList, ShardRow, VERSION};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, publish_folder, version_of};
+use lakeward_core::store::{
+    AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, publish_folder, remove_unfinished, version_of,
+};
 use lakeward_models::embed::Embedder;
 
 const LISTS: &str = "lists";
@@ -43,7 +45,8 @@ const AGAIN: &str = "make it again with this one";
 const AT_WORK: &str = "at-work-";
 /// Locked in it while it is worked in.
 const HELD: &str = "held.lock";
-/// Held while such a folder is made, so that it is not taken for one of a killed worker.
+/// Held while a list is written or such a folder is made, so that what is being made is not taken for what a killed
+/// process left.
 const STARTING: &str = "starting.lock";
 const STARTING_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -102,6 +105,9 @@ impl ListFolder {
             hash.update(text);
         }
         let written = Self::of(index, &format!("{:032x}", hash.digest128()))?;
+        let _writing = written.store.is_none().then(|| written.starting()).transpose()?;
+        let names = (0..shards.len()).map(|shard| shard_name(shard as u32)).chain([HEADER.to_string()]);
+        names.for_each(|name| remove_unfinished(&written.folder.join(name)));
         for (shard, text) in shards.iter().enumerate() {
             written.create(&shard_name(shard as u32), text.clone())?;
         }
@@ -188,13 +194,17 @@ impl ListFolder {
 
     /// A new folder in which a shard is worked on; it goes with the value. What killed workers left goes as well.
     pub(super) fn at_work(&self) -> Result<AtWork> {
-        make_folder(&self.folder)?;
-        let _starting = FileLock::wait(&self.folder.join(STARTING), STARTING_PATIENCE)?;
+        let _starting = self.starting()?;
         self.remove_abandoned();
         let made = tempfile::Builder::new().prefix(AT_WORK).tempdir_in(&self.folder);
         let folder = made.map_err(|error| Error::io("create", &self.folder, error))?;
         let lock = FileLock::acquire_file(&folder.path().join(HELD))?;
         Ok(AtWork { folder, _lock: lock })
+    }
+
+    fn starting(&self) -> Result<FileLock> {
+        make_folder(&self.folder)?;
+        FileLock::wait(&self.folder.join(STARTING), STARTING_PATIENCE)
     }
 
     /// Removes the folders at work that no worker holds, and, where none is held, the rows that were not written to their end. What cannot be
