@@ -192,7 +192,8 @@ impl Reader {
             .map(|pieces| (!pieces.is_empty()).then(|| self.column.apply(&rows.mean(pieces))))
             .collect();
         let turn = rows.row(0).to_vec();
-        let act = if schema.is_of_demands { &self.search_act } else { &self.act };
+        // The first request is often about rows of a table that is still to be found.
+        let act = if schema.is_of_demands && !previous.is_empty() { &self.search_act } else { &self.act };
         Encoded {
             acts: softmax(act.apply(&turn)),
             second_act: Act::ALL.get(best(&self.second_act.apply(&turn))).copied(),
