@@ -4,7 +4,7 @@ use super::command::Remember;
 use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::respect::Respect as Role;
+use lakeward_core::respect::Respect;
 
 impl Repl<'_> {
     pub(super) fn remember(&mut self, what: Remember) -> Result<Status> {
@@ -27,7 +27,7 @@ impl Repl<'_> {
     }
 
     fn forget(&mut self, role: &str) -> Result<()> {
-        if self.session.forget(&Role::from(role.to_string())) > 0 {
+        if self.session.forget(&Respect::from(role.to_string())) > 0 {
             return Ok(());
         }
         let mut known: Vec<String> = self.session.demands.iter().map(|demand| demand.role.to_string()).collect();

@@ -4,26 +4,26 @@ use std::collections::HashMap;
 
 use super::{GoalRecord, Requirement};
 use lakeward_core::request::RequestedYears;
-use lakeward_core::respect::Respect as Role;
+use lakeward_core::respect::Respect;
 
 /// Records by their values.
 pub struct Catalogue<'a> {
     /// The records.
     pub records: &'a [GoalRecord],
-    values: HashMap<(&'a Role, &'a str), Vec<u32>>,
-    by_role: HashMap<&'a Role, Vec<&'a str>>,
+    values: HashMap<(&'a Respect, &'a str), Vec<u32>>,
+    by_role: HashMap<&'a Respect, Vec<&'a str>>,
 }
 
 impl<'a> Catalogue<'a> {
     /// Over `records`.
     pub fn new(records: &'a [GoalRecord]) -> Self {
-        let mut values: HashMap<(&Role, &str), Vec<u32>> = HashMap::new();
+        let mut values: HashMap<(&Respect, &str), Vec<u32>> = HashMap::new();
         for (place, record) in (0u32..).zip(records) {
             for (role, value) in &record.facets.values {
                 add(values.entry((role, value)).or_default(), place);
             }
         }
-        let mut by_role: HashMap<&Role, Vec<&str>> = HashMap::new();
+        let mut by_role: HashMap<&Respect, Vec<&str>> = HashMap::new();
         for (role, value) in values.keys() {
             by_role.entry(role).or_default().push(value);
         }
@@ -47,7 +47,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// All values in a role, by name.
-    pub fn values(&self, role: &Role) -> &[&'a str] {
+    pub fn values(&self, role: &Respect) -> &[&'a str] {
         self.by_role.get(role).map_or(&[], Vec::as_slice)
     }
 }

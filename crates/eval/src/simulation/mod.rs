@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use super::compare::SplitMix;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::RequestedYears;
-use lakeward_core::respect::Respect as Role;
+use lakeward_core::respect::Respect;
 use lakeward_index::LakeIndex;
 use lakeward_lake::metadata::RecordFacets;
 
@@ -56,7 +56,7 @@ pub enum Requirement {
     /// What somebody has written who plans what it is for.
     Written(String),
     /// This value in this role.
-    Value(Role, String),
+    Value(Respect, String),
     /// These years.
     Years(RequestedYears),
 }
@@ -226,11 +226,11 @@ impl Dialogue {
 }
 
 /// The key of a role in a benchmark's gold.
-fn gold_key(role: &Role) -> &str {
+fn gold_key(role: &Respect) -> &str {
     match role {
-        Role::Place => "geography",
-        Role::Source => "survey",
-        Role::Dimension => "dimensions",
+        Respect::Place => "geography",
+        Respect::Source => "survey",
+        Respect::Dimension => "dimensions",
         other => other.name(),
     }
 }
@@ -239,7 +239,7 @@ fn gold_key(role: &Role) -> &str {
 fn add_gold(gold: &mut Map<String, Value>, requirement: &Requirement) {
     match requirement {
         Requirement::Plan(text) | Requirement::Written(text) => _ = gold.insert("plan".into(), json!(text)),
-        Requirement::Value(Role::Dimension, value) => {
+        Requirement::Value(Respect::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {
                 list.push(json!(value));

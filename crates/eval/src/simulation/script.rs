@@ -6,7 +6,7 @@ use super::catalogue::{Catalogue, both};
 use super::{GoalRecord, Requirement, SimulationOptions, add_gold};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
-use lakeward_core::respect::Respect as Role;
+use lakeward_core::respect::Respect;
 use lakeward_core::text::{Stemmer, lower_words};
 
 /// Words that do not begin or end a plan.
@@ -199,17 +199,17 @@ fn plan(record: &GoalRecord, random: &mut SplitMix) -> Option<String> {
 
 /// Possible requirements about a record in random order: one per role, two for dimensions.
 fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Requirement> {
-    let sayable = |(role, value): &&(Role, String)| {
-        !matches!(role, Role::Other(_))
+    let sayable = |(role, value): &&(Respect, String)| {
+        !matches!(role, Respect::Other(_))
             && value.chars().any(char::is_alphanumeric)
             && value.chars().count() <= LONGEST_VALUE
     };
-    let mut values: Vec<&(Role, String)> = record.facets.values.iter().filter(sayable).collect();
+    let mut values: Vec<&(Respect, String)> = record.facets.values.iter().filter(sayable).collect();
     random.shuffle(&mut values);
-    let mut used_roles: Vec<&Role> = Vec::new();
+    let mut used_roles: Vec<&Respect> = Vec::new();
     let mut requirements: Vec<Requirement> = Vec::new();
     for (role, value) in values {
-        let most = if *role == Role::Dimension { 2 } else { 1 };
+        let most = if *role == Respect::Dimension { 2 } else { 1 };
         if used_roles.iter().filter(|known| **known == role).count() < most {
             used_roles.push(role);
             requirements.push(Requirement::Value(role.clone(), value.clone()));

@@ -17,11 +17,11 @@ const TOPICS: [&str; 4] =
 fn records() -> Vec<GoalRecord> {
     let facets = |number: usize| RecordFacets {
         values: vec![
-            (Role::Place, PLACES[number % 5].to_string()),
-            (Role::Subject, SUBJECTS[number / 5 % 4].to_string()),
-            (Role::Frequency, ["Annual", "Monthly", "Every 5 years"][number / 7 % 3].to_string()),
-            (Role::Status, ["current", "archived"][number / 11 % 2].to_string()),
-            (Role::Dimension, format!("Dimension {}", number % 13)),
+            (Respect::Place, PLACES[number % 5].to_string()),
+            (Respect::Subject, SUBJECTS[number / 5 % 4].to_string()),
+            (Respect::Frequency, ["Annual", "Monthly", "Every 5 years"][number / 7 % 3].to_string()),
+            (Respect::Status, ["current", "archived"][number / 11 % 2].to_string()),
+            (Respect::Dimension, format!("Dimension {}", number % 13)),
         ],
         first_year: Some(1950 + (number % 37) as i32),
         last_year: Some(1990 + (number % 29) as i32),
@@ -254,8 +254,8 @@ proptest! {
         years in (-3000i32..4000, -3000i32..4000),
         seed in any::<u64>(),
     ) {
-        let roles = [Role::Place, Role::Subject, Role::Source, Role::Frequency, Role::Status, Role::Dimension, Role::Format,
-            Role::Licence, Role::Other("x".into())];
+        let roles = [Respect::Place, Respect::Subject, Respect::Source, Respect::Frequency, Respect::Status, Respect::Dimension, Respect::Format,
+            Respect::Licence, Respect::Other("x".into())];
         let records: Vec<GoalRecord> = titles.iter().enumerate().map(|(number, title)| GoalRecord {
             id: number.to_string(),
             title: title.clone(),

@@ -5,7 +5,7 @@ use super::script::{Script, Statement};
 use super::{Requirement, gold_key};
 use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
-use lakeward_core::respect::Respect as Role;
+use lakeward_core::respect::Respect;
 
 /// Words shorter than this are not misspelt.
 const LONG_WORD: usize = 6;
@@ -71,9 +71,9 @@ fn about(requirement: &Requirement) -> &str {
     match requirement {
         Requirement::Plan(_) | Requirement::Written(_) => "plan",
         Requirement::Years(_) => "years",
-        Requirement::Value(Role::Place, _) => "place",
-        Requirement::Value(Role::Source | Role::Institution, _) => "source",
-        Requirement::Value(Role::Dimension, _) => "breakdown",
+        Requirement::Value(Respect::Place, _) => "place",
+        Requirement::Value(Respect::Source | Respect::Institution, _) => "source",
+        Requirement::Value(Respect::Dimension, _) => "breakdown",
         Requirement::Value(role, _) => gold_key(role),
     }
 }
@@ -102,23 +102,26 @@ fn phrase(bank: &Bank, requirement: &Requirement, random: &mut SplitMix) -> Stri
         Requirement::Value(role, value) => {
             let lower = value.to_lowercase();
             let phrases = match role {
-                Role::Place => bank.place,
-                Role::Source | Role::Institution => bank.source,
-                Role::Frequency => bank.frequency,
-                Role::Status if ["current", "active", "maintained"].contains(&lower.as_str()) => bank.current,
-                Role::Status if ["archived", "inactive", "discontinued"].contains(&lower.as_str()) => bank.archived,
-                Role::Status => bank.status,
-                Role::Dimension => bank.dimension,
-                Role::Format => bank.format,
-                Role::Licence => bank.licence,
-                Role::Published => PUBLISHED,
-                Role::Subject | Role::Topic | Role::Period | Role::Grain | Role::Column | Role::Other(_) => {
-                    bank.subject
-                }
+                Respect::Place => bank.place,
+                Respect::Source | Respect::Institution => bank.source,
+                Respect::Frequency => bank.frequency,
+                Respect::Status if ["current", "active", "maintained"].contains(&lower.as_str()) => bank.current,
+                Respect::Status if ["archived", "inactive", "discontinued"].contains(&lower.as_str()) => bank.archived,
+                Respect::Status => bank.status,
+                Respect::Dimension => bank.dimension,
+                Respect::Format => bank.format,
+                Respect::Licence => bank.licence,
+                Respect::Published => PUBLISHED,
+                Respect::Subject
+                | Respect::Topic
+                | Respect::Period
+                | Respect::Grain
+                | Respect::Column
+                | Respect::Other(_) => bank.subject,
             };
             // Names keep their case; common nouns are lower-cased as in a sentence.
             let value = match role {
-                Role::Frequency | Role::Dimension | Role::Subject => in_sentence(value),
+                Respect::Frequency | Respect::Dimension | Respect::Subject => in_sentence(value),
                 _ => value.clone(),
             };
             filled(phrases, &[value], random)

@@ -11,7 +11,7 @@ use super::grounding::{Ground, likeness};
 use super::make::{MadeQuestions, QuestionMaker};
 use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
-use super::{FactKind as Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
+use super::{FactKind, LEAST_QUESTIONS, MOST_QUESTIONS};
 use crate::cite::without_identifiers;
 use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::Share;
@@ -125,7 +125,7 @@ struct Reply {
 }
 
 fn shape() -> AnswerShape {
-    let facets: Vec<&str> = Facet::ALL.map(Facet::name).to_vec();
+    let facets: Vec<&str> = FactKind::ALL.map(FactKind::name).to_vec();
     let schema = json!({
         "type": "object",
         "properties": {
@@ -140,14 +140,14 @@ fn shape() -> AnswerShape {
 
 /// The questions of an answer that keep to the record.
 fn checked(reply: Reply, ground: &Ground) -> Result<MadeQuestions, Refusal> {
-    let facet = |name: &String| Facet::ALL.into_iter().find(|facet| facet.name().eq_ignore_ascii_case(name.trim()));
+    let facet = |name: &String| FactKind::ALL.into_iter().find(|facet| facet.name().eq_ignore_ascii_case(name.trim()));
     let mut unknown = Vec::new();
     for name in &reply.unknown {
         match facet(name) {
             Some(facet) if !unknown.contains(&facet) => unknown.push(facet),
             Some(_) => {}
             None => {
-                let valid = Facet::ALL.map(|facet| facet.name().to_string()).to_vec();
+                let valid = FactKind::ALL.map(|facet| facet.name().to_string()).to_vec();
                 return Err(Refusal { problem: "`unknown` holds a word that is not of the list".into(), valid });
             }
         }
@@ -186,7 +186,7 @@ fn completed(mut answer: MadeQuestions, facts: &Facts) -> MadeQuestions {
             answer.questions.push(question);
         }
     }
-    let stated = [(Facet::Publisher, facts.publisher.is_some()), (Facet::Licence, facts.has_licence)];
+    let stated = [(FactKind::Publisher, facts.publisher.is_some()), (FactKind::Licence, facts.has_licence)];
     answer.unknown.retain(|facet| stated.iter().all(|(of, _)| of != facet));
     answer.unknown.extend(stated.into_iter().filter(|(_, is_known)| !is_known).map(|(facet, _)| facet));
     answer.unknown.sort_unstable();
@@ -279,7 +279,7 @@ mod tests {
         let answer = answer.unwrap();
         assert_eq!(answer.questions[0], "Which bids were made in Maryland?");
         assert_eq!((answer.questions.len(), answer.dropped), (LEAST_QUESTIONS, 2), "{:?}", answer.questions);
-        assert_eq!(answer.unknown, [Facet::Unit, Facet::Publisher, Facet::Licence]);
+        assert_eq!(answer.unknown, [FactKind::Unit, FactKind::Publisher, FactKind::Licence]);
         assert!(model.generator().starts_with("test@nowhere pseudo_queries@1#"), "{}", model.generator());
     }
 
