@@ -89,6 +89,7 @@ impl Agent<'_> {
             for (name, list) in lists.iter() {
                 if let Some(column) = of_input.columns.iter_mut().find(|column| column.name == *name) {
                     column.meanings.clone_from(&list.meanings);
+                    column.whole_meanings = false;
                 }
             }
             self.name_in_english(&mut of_input.columns)?;
@@ -242,6 +243,7 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
     // A code list of the lake, where there is one, says more.
     let meanings = profile.semantic.map_or(Vec::new(), |kind| places::called(kind, &values));
     SchemaColumn {
+        whole_meanings: !meanings.is_empty(),
         meanings,
         complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
         values,

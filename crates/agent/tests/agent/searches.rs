@@ -82,7 +82,7 @@ fn each_text_is_searched_once_a_turn() {
         ("manufacturer and model of aircraft by tail number", None, 1),
         // Its words are searched for, then those of the table to join, then its words again.
         ("join flights with the weather of their airports", None, 1),
-        ("unemploymnt in the states", None, 1),
+        ("unemploymnt in the states", None, 0),
         ("add wind and visibility", Some("transport/nyc2013/planes_faa"), 0),
     ];
     let again = cases.map(|(text, table, _)| {

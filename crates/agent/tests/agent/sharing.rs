@@ -71,7 +71,7 @@ fn prompts(share: Share) -> Vec<(&'static str, String)> {
     for (text, table, reading) in [
         ("tonnes of fish that boats landed", None, 0.0),
         ("only what came from South Korea", Some("landings"), 0.0),
-        ("and per day", Some("landings"), 1.0),
+        ("and per day", None, 1.0),
     ] {
         let config = Config { llm: LlmConfig { reading: Some(reading), ..llm.clone() }, ..Config::default() };
         let agent =

@@ -178,8 +178,14 @@ fn shown<'s>(schema: &'s Schema, place: usize, matches: &'s [ValueMatch]) -> imp
         let is_first = column.meanings[..*place].iter().all(|(_, other)| other != code);
         is_first && (column.values.is_empty() || column.values.contains(code))
     };
-    let meanings = column.meanings.iter().enumerate().filter(means).map(|(_, (meaning, _))| meaning);
-    let plain = column.values.iter().filter(|value| column.meaning(value).is_none());
+    let meanings = column
+        .meanings
+        .iter()
+        .enumerate()
+        .filter(|_| !column.whole_meanings)
+        .filter(means)
+        .map(|(_, (meaning, _))| meaning);
+    let plain = column.values.iter().filter(|value| column.whole_meanings || column.meaning(value).is_none());
     let others = plain.chain(meanings).filter(move |_| few).map(String::as_str).filter(move |value| !is_found(value));
     found.chain(others)
 }

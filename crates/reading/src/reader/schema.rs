@@ -1,5 +1,7 @@
 //! The columns that a turn can speak of: those of the rows at hand, and those of the present result.
 
+use std::collections::HashMap;
+
 use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
 use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};
 use lakeward_models::languages::{Language, written_in_names};
@@ -92,6 +94,8 @@ pub struct SchemaColumn {
     pub english: Option<String>,
     /// What its codes mean, and the code: `cancelled`, `A`. Of one code the plainest first.
     pub meanings: Vec<(String, String)>,
+    /// Whether a meaning is meant by all of its words alone, as a name of a place is: "new" does not begin `New Zealand`.
+    pub whole_meanings: bool,
 }
 
 impl SchemaColumn {
@@ -112,6 +116,7 @@ impl SchemaColumn {
             also: Vec::new(),
             english: None,
             meanings: Vec::new(),
+            whole_meanings: false,
         }
     }
 
@@ -130,6 +135,13 @@ impl SchemaColumn {
     /// What one of its values means.
     pub fn meaning(&self, value: &str) -> Option<&str> {
         self.meanings.iter().find(|(_, code)| code == value).map(|(meaning, _)| meaning.as_str())
+    }
+
+    /// What one of its values means: in these words where they are a meaning of it, else the plainest.
+    pub(super) fn meaning_in(&self, value: &str, words: &str) -> Option<&str> {
+        let mut all = self.meanings.iter().filter(|(_, code)| code == value).map(|(meaning, _)| meaning.as_str());
+        let said = all.clone().find(|meaning| key(meaning) == key(words));
+        said.or_else(|| all.next())
     }
 
     /// The column of the figure that a turn computes.
@@ -232,8 +244,10 @@ impl Schema {
         let mut found: Vec<ValueMatch> = Vec::new();
         for (place, column) in self.columns.iter().enumerate().filter(|(_, column)| is_text(column)) {
             let meanings = column.meanings.iter().map(|(meaning, _)| meaning);
+            let (whole, alike): (Vec<_>, Vec<_>) = meanings.partition(|_| column.whole_meanings);
+            let whole: HashMap<String, &String> = whole.into_iter().map(|meaning| (key(meaning), meaning)).collect();
             let values: Vec<Comparable<'_>> =
-                column.values.iter().chain(meanings).map(|value| Comparable::of(value)).collect();
+                column.values.iter().chain(alike).map(|value| Comparable::of(value)).collect();
             let mut of_column: Vec<ValueMatch> = Vec::new();
             for (words, phrase) in &phrases {
                 let is_known =
@@ -241,7 +255,9 @@ impl Schema {
                 if of_column.iter().any(is_known) {
                     continue;
                 }
-                let Some((value, likeness)) = named(phrase, &values, |phrase| holds(place, phrase)) else { continue };
+                let named = || named(phrase, &values, |phrase| holds(place, phrase));
+                let whole = whole.get(&phrase.key).map(|meaning| (meaning.to_string(), 1.0));
+                let Some((value, likeness)) = whole.or_else(named) else { continue };
                 of_column.push(ValueMatch { column: place, words: *words, value, likeness });
             }
             // What is spelt out goes before what is only alike; the sort is stable.

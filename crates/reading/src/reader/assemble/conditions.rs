@@ -171,11 +171,10 @@ impl Assembler<'_> {
     fn lacks_value(&self, column: usize, span: &Span) -> bool {
         let column = &self.schema.columns[column];
         let compares = matches!(span.operator, Operator::Equal | Operator::Different);
-        span.role == Role::Value
-            && compares
-            && span.value.is_none()
-            && column.kind == ColumnKind::Text
-            && column.complete
+        // A place or code that is known and that no row has is none of its values either.
+        let is_known =
+            span.value.as_ref().is_some_and(|value| column.meanings.is_empty() || column.values.contains(value));
+        span.role == Role::Value && compares && !is_known && column.kind == ColumnKind::Text && column.complete
     }
 
     /// Whether the words can only be a part of what the cells of a column of text hold: as a whole value nobody knows them.
