@@ -1,4 +1,4 @@
-//! Plans as a model on another machine may see them: texts that nobody typed come from cells, and stand there as `<value 1>`, `<value 2>` …,
+//! Plans as a model on another machine may see them: texts that nobody typed come from cells, and stand there as `value #1`, `value #2` …,
 //! which its answer may use and which then become the texts again.
 
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ impl MaskedValues {
         let mut unknown = None;
         each_text(&mut relation, &mut |text| match (0..self.texts.len()).find(|place| placeholder(*place) == *text) {
             Some(place) => text.clone_from(&self.texts[place]),
-            None if text.starts_with("<value ") => unknown = Some(text.clone()),
+            None if text.starts_with("value #") => unknown = Some(text.clone()),
             None => {}
         });
         match unknown {
@@ -68,7 +68,7 @@ pub(super) fn has_pivot(plan: &Plan) -> bool {
 }
 
 fn placeholder(place: usize) -> String {
-    format!("<value {}>", place + 1)
+    format!("value #{}", place + 1)
 }
 
 /// A text's words, each between spaces.

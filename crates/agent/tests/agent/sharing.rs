@@ -93,7 +93,8 @@ fn what_only_cells_say_goes_to_another_machine_only_where_values_are_shared() {
         let leaked = OF_CELLS.iter().find(|value| words.contains(value));
         assert!(leaked.is_none(), "{leaked:?} in the prompt for {kind}: {text}");
     }
-    assert!(told.iter().any(|(_, text)| text.contains("<value 1>")), "the condition on a country stands for its text");
+    let is_masked = |text: &String| text.contains("\"value #1\"");
+    assert!(told.iter().any(|(_, text)| is_masked(text)), "the condition on a country stands for its text");
     let shared = prompts(Share::Values);
     assert!(OF_CELLS.iter().all(|value| shared.iter().any(|(_, text)| text.contains(value))));
 }
