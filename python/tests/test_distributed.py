@@ -86,10 +86,14 @@ def test_dask(some_lake: Path, expected: dict[str, bytes], tmp_path: Path, monke
     assert sorted(file.name for file in tmp_path.glob("[0-9]")) == ["0", "1", "2", "3", "4"]
 
 
-def test_spark(some_lake: Path, expected: dict[str, bytes], tmp_path: Path) -> None:
+def test_spark(
+    some_lake: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pyspark = pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("no Java")
+    # Its workers are this Python, which has the package.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     configuration = pyspark.SparkConf().setMaster("local[2]").set("spark.ui.enabled", "false")
     context = pyspark.SparkContext(conf=configuration)
     try:

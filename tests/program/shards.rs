@@ -355,7 +355,11 @@ fn lists_of_others_are_refused_by_name() {
     newer["format_version"] = 2.into();
     fs::write(&row, newer.to_string()).expect("a row");
     let refused = place.run("machine", &["index", "commit", list]);
-    assert!(refused.code == 3 && refused.stderr.contains("list or version"), "{}", refused.stderr);
+    assert!(
+        refused.code == 3 && refused.stderr.contains("it has version 2; this program reads version 1"),
+        "{}",
+        refused.stderr
+    );
     let mut hostile: Value = serde_json::from_slice(&text).expect("a row");
     hostile["segments"][0]["name"] = "../../../elsewhere".into();
     fs::write(&row, hostile.to_string()).expect("a row");

@@ -35,7 +35,7 @@ pub struct Session {
     #[serde(default)]
     pub turns_before_table: usize,
     /// The latest turn that is forgotten with all before it: they stay in the transcript, and nothing is read by them.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub turns_forgotten: usize,
     /// What is wanted of datasets: the demands in force, older ones first.
     pub demands: Vec<Demand>,
@@ -130,8 +130,4 @@ pub struct StepInput {
 /// The JSON Schema of a session's document.
 pub fn schema() -> Schema {
     schema_for!(Session)
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
