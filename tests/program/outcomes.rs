@@ -100,12 +100,12 @@ fn what_people_get_in_the_end_does_not_fall() {
     let share = |kind: &str| group(&report, "all turns")[kind]["share"].as_f64().expect("a share");
     let (right, silent) = (share("right"), share("silent"));
     println!("right {right:.3}, wrong and silent {silent:.3}");
-    assert!(right >= 0.48 && silent <= 0.08, "right {right:.3}, wrong and silent {silent:.3}");
+    assert!(right >= 0.53 && silent <= 0.08, "right {right:.3}, wrong and silent {silent:.3}");
 
     let over = ["eval", "acts", "--corpus", "statcan", "--json", "-q"];
     let acts = Run::of(lakeward(over).current_dir(&bench)).succeeded().json();
     let figure = |part: &str, name: &str| acts[part][name].as_f64().expect("a figure");
     let (macro_f1, effects) = (figure("acts", "macro_f1"), figure("effects", "right"));
     println!("acts: macro-F1 {macro_f1:.3}; effects right: {effects:.3}");
-    assert!(macro_f1 >= 0.76 && effects >= 0.60, "acts {macro_f1:.3}, effects {effects:.3}");
+    assert!(macro_f1 >= 0.81 && effects >= 0.62, "acts {macro_f1:.3}, effects {effects:.3}");
 }
