@@ -291,7 +291,7 @@ impl<'a> Assembler<'a> {
             let counts =
                 span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
-                let meaning = known.meaning_in(value, &span.words);
+                let meaning = known.meaning(value, Some(&span.words));
                 let said = meaning.unwrap_or(value);
                 let [alike, short] = value_features(&span.words, said);
                 if let Some(meaning) = meaning {
