@@ -32,7 +32,7 @@ static FORMAT: LinesFormat = LinesFormat {
     bounds: Bounds {
         most_bytes: 256 << 20,
         links: Links::Refused,
-        damaged: |path, reason| Error::damaged_file(Holds::Learned, path, reason),
+        damaged: |path, reason| Error::damaged_file(Holds::Usage, path, reason),
     },
     longest_line: 64 << 10,
     most_lines: MOST_LINES,

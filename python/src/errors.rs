@@ -70,7 +70,7 @@ fn class_of(error: &Error) -> &'static str {
         Error::UnknownColumn { .. } => "UnknownColumn",
         Error::UnknownSession { .. } => "UnknownSession",
         Error::NoLake | Error::NoIndex { .. } => "NoIndex",
-        Error::DamagedIndex { .. } => "DamagedIndex",
+        Error::DamagedIndex { .. } | Error::DamagedFile { holds: Holds::ShardRow(_), .. } => "DamagedIndex",
         Error::IndexVersion { .. } => "IndexVersion",
         Error::EmbeddingModel { .. } => "OtherEmbeddingModel",
         Error::EmbeddingServer { .. } => "EmbeddingServerError",

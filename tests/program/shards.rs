@@ -245,6 +245,16 @@ fn what_is_missing_is_named_and_can_be_left_out() {
     let refused = place.run("committer", &["index", "commit", list]);
     assert!(refused.stderr.contains("1 of 4 shards") && refused.stderr.contains(": 1;"), "{}", refused.stderr);
     place.work(list, 1);
+    // A row that was damaged names the shard; without it the shard is worked on again.
+    let mut rows = fs::read_dir(Path::new(list).join("rows")).expect("rows").flatten().map(|row| row.path());
+    let of_second = |row: &PathBuf| row.file_name().is_some_and(|name| name.to_string_lossy().starts_with("00001-"));
+    let row = rows.find(of_second).expect("a row");
+    fs::write(&row, "{").expect("a file");
+    let refused = place.run("committer", &["index", "commit", list]);
+    let hint = format!("`lakeward index work {list} --shard 1` again");
+    assert!(refused.code == 3 && refused.stderr.contains(&hint), "{} {}", refused.code, refused.stderr);
+    fs::remove_file(&row).expect("a file");
+    place.work(list, 1);
     assert_eq!(place.commit(list)["unread"], 0);
     assert_eq!(place.build("index", &[])["added"], 0);
 }

@@ -192,8 +192,8 @@ impl Agent<'_> {
             ..next_operations::proposal(kind, vec![next_operations::unmet(missing)], reason)
         };
         let facts = self.facts(&[Field::Link, Field::Format], &about)?;
-        let notes = facts.iter().map(RecordFact::line).collect();
-        let mut answer = Recommendation { operations: vec![operation], facts, notes, ..self.empty_answer(reading) };
+        let mut answer = Recommendation { operations: vec![operation], ..self.empty_answer(reading) };
+        answer.add_facts(facts);
         // What is done with an answer is no request for others.
         answer.signals.demands.clone_from(&session.demands);
         answer.signals.gone.clear();
@@ -230,8 +230,8 @@ impl Agent<'_> {
         reading: &Reading<'_>,
         facts: Vec<RecordFact>,
     ) -> Result<Turned> {
-        let notes = facts.iter().map(RecordFact::line).collect();
-        let answer = Recommendation { facts, notes, ..self.empty_answer(reading) };
+        let mut answer = self.empty_answer(reading);
+        answer.add_facts(facts);
         self.given(session, reading, answer)
     }
 

@@ -91,13 +91,13 @@ impl Agent<'_> {
                 Some(total) => {
                     plan.relation.steps.truncate(place + 1 + total);
                     let figure = turn.of(Role::Measure).map(|span| span.words.as_str()).collect::<Vec<_>>().join(", ");
-                    let reason = "a figure of all rows would leave nothing of what is added to them".into();
-                    not_applied.push(NotApplied { words: figure, reason });
+                    let reason = "a figure of all rows would leave nothing of what is added to them";
+                    not_applied.push(NotApplied::left_out(figure, reason));
                 }
                 None => {
                     plan = without;
-                    let reason = "the rows of the result have no single value of it".into();
-                    not_applied.push(NotApplied { words: new.join(", "), reason });
+                    let reason = "the rows of the result have no single value of it";
+                    not_applied.push(NotApplied::left_out(new.join(", "), reason));
                 }
             }
         }

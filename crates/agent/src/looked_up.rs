@@ -310,7 +310,7 @@ impl Agent<'_> {
             let Some(best) = named.into_iter().next().filter(|best| best.score >= PLAINLY) else { continue };
             let Some(table) = tables.iter().find(|table| table.id == best.table) else { continue };
             if best.column != table.on.right {
-                let doubt = NotApplied::guess(words, &format!("`{}` of `{}`", best.column, table.id));
+                let doubt = NotApplied::guess(words, format!("`{}` of `{}`", best.column, table.id));
                 found.push(LookUp { joins: table.joins(&best.column), taken: Taken::Name(doubt) });
             }
         }

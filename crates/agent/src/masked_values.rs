@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::plan::{Relation, Step};
 use lakeward_core::text::lower_words;
 use lakeward_models::llm::Refusal;
 use lakeward_models::llm::config::Share;
@@ -62,9 +62,9 @@ impl MaskedValues {
     }
 }
 
-/// Whether a plan makes columns out of values: what they are called cannot be told without them.
-pub(super) fn has_pivot(plan: &Plan) -> bool {
-    plan.relation.steps.iter().any(|step| matches!(step, Step::Pivot(_)))
+/// Whether a relation, or one that it joins or appends, makes columns out of values: what they are called cannot be told without them.
+pub(super) fn has_pivot(relation: &Relation) -> bool {
+    relation.steps.iter().any(|step| matches!(step, Step::Pivot(_)) || step.others().any(has_pivot))
 }
 
 fn placeholder(place: usize) -> String {
@@ -128,5 +128,18 @@ mod tests {
         assert_eq!(masked.unmasked(answered).unwrap(), relation);
         let mut open = MaskedValues::of(Share::Values, std::iter::empty());
         assert_eq!(open.relation(&relation), json!(relation));
+    }
+
+    #[test]
+    fn columns_made_of_values_are_found_in_joined_and_appended_tables_too() {
+        let with = |steps: Value| json!({"source": {"table": "t"}, "steps": steps});
+        let has = |relation: Value| has_pivot(&serde_json::from_value(relation).unwrap());
+        let pivot = json!([{"pivot": {"column": "sex", "measure": {"function": "count"}}}]);
+        let on = json!([{"left": "region", "right": "region"}]);
+        let joined = |steps| json!([{"join": {"with": with(steps), "on": on}}]);
+        let appended = |steps| json!([{"union": {"others": [{"with": with(json!([]))}, {"with": with(steps)}]}}]);
+        assert!(has(with(pivot.clone())) && has(with(joined(pivot.clone()))) && has(with(appended(pivot.clone()))));
+        assert!(has(with(joined(appended(pivot)))));
+        assert!(!has(with(joined(json!([])))) && !has(with(appended(json!([])))));
     }
 }

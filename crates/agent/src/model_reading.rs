@@ -134,10 +134,10 @@ impl Agent<'_> {
         let said: Vec<String> = self.window(session).into_iter().map(|text| clean(text, EARLIER)).collect();
         let mut masked = MaskedValues::of(self.config.llm.share, said.iter().map(String::as_str).chain([text]));
         // Columns that a pivot makes are called as values are.
-        if !self.shares_values() && plan.is_some_and(has_pivot) {
+        if !self.shares_values() && plan.is_some_and(|plan| has_pivot(&plan.relation)) {
             return Ok(None);
         }
-        let tellable = |plan: &&Plan| self.shares_values() || !has_pivot(plan);
+        let tellable = |plan: &&Plan| self.shares_values() || !has_pivot(&plan.relation);
         let earlier: Vec<Value> =
             earlier.into_iter().filter(tellable).map(|plan| masked.relation(&plan.relation)).collect();
         let proposed = session.pending().pop().filter(tellable);

@@ -398,7 +398,7 @@ impl Agent<'_> {
                 let is_same = |step: &Step| matches!(step, Step::Join(known) if (&known.with, &known.on) == (&join.with, &join.on));
                 if plan.relation.steps.iter().any(is_same) {
                     let reason = format!("what `{list}` says of it is in the plan already");
-                    not_applied.push(NotApplied { words: requested.words.clone(), reason });
+                    not_applied.push(NotApplied::left_out(&requested.words, reason));
                     continue;
                 }
                 let with = self.with_columns_shown(session, &plan, with_table(&plan, Step::Join(join)))?;
@@ -432,7 +432,7 @@ impl Agent<'_> {
                 }
             };
             // Nor is a guess made for that.
-            let found = found.filter(|found| !is_rest || !found.is_guess);
+            let found = found.filter(|found| !is_rest || !found.not_applied.iter().any(NotApplied::is_guess));
             let Some(Chosen { table, next, not_applied: lost, left, .. }) = found else {
                 let words =
                     if requested.words.is_empty() { requested.columns.join(", ") } else { requested.words.clone() };
@@ -440,13 +440,13 @@ impl Agent<'_> {
                     Some(id) if at_hand.is_some() => format!("no column of `{id}` has values of the rows at hand"),
                     _ => "no table of the lake that fits was found for it".into(),
                 };
-                not_applied.push(NotApplied { words, reason });
+                not_applied.push(NotApplied::left_out(words, reason));
                 continue;
             };
             if requested.how != How::Source && is_there(&table) {
                 if !tables_chosen.contains(&table) {
                     let reason = format!("`{table}` is in the plan already");
-                    not_applied.push(NotApplied { words: requested.words.clone(), reason });
+                    not_applied.push(NotApplied::left_out(&requested.words, reason));
                 }
                 continue;
             }
@@ -478,7 +478,7 @@ impl Agent<'_> {
                     let words =
                         if requested.words.is_empty() { requested.columns.join(", ") } else { requested.words.clone() };
                     let reason = format!("the rows as they stand have no column `{column}` to join `{table}` by");
-                    not_applied.push(NotApplied { words, reason });
+                    not_applied.push(NotApplied::left_out(words, reason));
                     chosen = Some((table, OperationKind::Join));
                     continue;
                 }
@@ -517,9 +517,9 @@ impl Agent<'_> {
         // Requests about a dataset belong to a search; beside a change of the plan they would be lost.
         if plan != reading.base {
             let of_dataset = reading.turn.spans.iter().filter(|span| speaks_of_dataset(span.role));
-            not_applied.extend(of_dataset.map(|span| NotApplied {
-                words: span.words.clone(),
-                reason: "it is read as a wish about the data to look for, not about these rows".into(),
+            not_applied.extend(of_dataset.map(|span| {
+                let reason = "it is read as a wish about the data to look for, not about these rows";
+                NotApplied::left_out(&span.words, reason)
             }));
         }
         if plan == reading.base && not_applied.is_empty() {
@@ -577,7 +577,7 @@ fn unchanged(plan: &Plan) -> Assembly {
 /// What a plan that a model wrote comes to; nothing where it changes nothing and leaves nothing out.
 fn written_plan(base: &Plan, written: &Written) -> Option<RequestedPlan> {
     let Written { plan, missing, .. } = written;
-    let lost = |words: &String| NotApplied { words: words.clone(), reason: "these tables do not have it".into() };
+    let lost = |words: &String| NotApplied::left_out(words, "these tables do not have it");
     let not_applied: Vec<NotApplied> = missing.iter().map(lost).collect();
     if plan == base && not_applied.is_empty() {
         return None;

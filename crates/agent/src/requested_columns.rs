@@ -125,7 +125,7 @@ impl Agent<'_> {
             let left = unanswered.map(|phrase| requested.columns[phrase].clone()).collect();
             let guessed = chosen.iter().filter(|named| named.score < PLAIN).map(|named| {
                 let phrase = requested.columns[named.phrase].as_str();
-                NotApplied::guess(phrase, &format!("`{}` of `{table}`", named.column))
+                NotApplied::guess(phrase, format!("`{}` of `{table}`", named.column))
             });
             let not_applied = guessed.collect();
             let columns = chosen.iter().map(|named| named.column.clone()).collect();

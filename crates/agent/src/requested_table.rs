@@ -88,10 +88,8 @@ pub(crate) struct Chosen {
     pub(super) next: Next,
     /// The share of the key's values that it has, or of the columns at hand that it can go below, in 0..=1.
     pub(super) fit: f64,
-    /// What was wanted of it and is not there.
+    /// What was wanted of it and is not there, or has no column that is called so.
     pub(super) not_applied: Vec<NotApplied>,
-    /// Whether no column is called as what is wanted, and one is taken for it.
-    pub(super) is_guess: bool,
     /// Words for columns that another table has to be found for.
     pub(super) left: Vec<String>,
 }
@@ -160,7 +158,6 @@ impl Agent<'_> {
         let Some(Partner { candidate, answer, columns, is_count, mut not_applied, left }) = found else {
             return Ok(None);
         };
-        let is_guess = !not_applied.is_empty();
         let mut on: Vec<JoinKey> = answer
             .on
             .iter()
@@ -206,7 +203,7 @@ impl Agent<'_> {
                 on.push(JoinKey { left: name.clone(), right: other.name.clone(), exact: false });
             } else if requested.keys.contains(name) {
                 let reason = format!("`{}` of `{}` has none of its values", other.name, answer.table);
-                not_applied.push(NotApplied { words: name.clone(), reason });
+                not_applied.push(NotApplied::left_out(name, reason));
             }
         }
         let table = answer.table.clone();
@@ -218,7 +215,7 @@ impl Agent<'_> {
             let name = free_name((&table, Aggregate::Count.named(column)), &on, &taken);
             let added = Added { table: &table, column, on: &on, name: &name };
             let (step, _) = one_row_join(theirs, &added, Aggregate::Count);
-            return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, is_guess, left }));
+            return Ok(Some(Chosen { table, next: Next::Step(Box::new(step)), fit: 1.0, not_applied, left }));
         }
         let kind = match requested.how {
             How::Semi => JoinKind::Semi,
@@ -227,18 +224,18 @@ impl Agent<'_> {
         };
         if kind == JoinKind::Left && !requested.columns.is_empty() && columns.is_empty() {
             let reason = format!("no column of `{}` is called so; all of its columns are added", answer.table);
-            not_applied.push(NotApplied { words: requested.columns.join(", "), reason });
+            not_applied.push(NotApplied::left_out(requested.columns.join(", "), reason));
         }
         for key in requested.keys.iter().filter(|key| !on.iter().any(|on| on.left == **key)) {
             if !not_applied.iter().any(|lost| lost.words == *key) {
-                not_applied.push(NotApplied { words: key.clone(), reason: format!("`{table}` is not joined by it") });
+                not_applied.push(NotApplied::left_out(key, format!("`{table}` is not joined by it")));
             }
         }
         let columns = if kind == JoinKind::Left { columns } else { Vec::new() };
         let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
         let with = Relation::of(Input::Table(table.clone()));
         let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
-        Ok(Some(Chosen { table, next, fit: answer.containment, not_applied, is_guess, left }))
+        Ok(Some(Chosen { table, next, fit: answer.containment, not_applied, left }))
     }
 
     /// Sets `key` to another column at hand that joins the same column of the partner as well, as the airport that a flight leaves and the one where it
@@ -278,7 +275,7 @@ impl Agent<'_> {
             return Ok(None);
         }
         let reason = format!("each has values of `{}`, and no words say which: `{}` is taken", key.right, key.left);
-        Ok(Some(NotApplied { words: as_well.join(" or "), reason }))
+        Ok(Some(NotApplied::left_out(as_well.join(" or "), reason)))
     }
 
     /// The partner that has the columns which a request wants at the grain that it names, as in "the population for each country and
@@ -425,7 +422,6 @@ impl Agent<'_> {
             next: Next::Step(Box::new(step)),
             fit,
             not_applied: Vec::new(),
-            is_guess: false,
             left: Vec::new(),
         }))
     }
@@ -445,14 +441,7 @@ impl Agent<'_> {
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
-        Ok(Some(Chosen {
-            table: answer.table,
-            next,
-            fit: 1.0,
-            not_applied: Vec::new(),
-            is_guess: false,
-            left: Vec::new(),
-        }))
+        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new(), left: Vec::new() }))
     }
 }
 

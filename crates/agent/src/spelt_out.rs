@@ -88,8 +88,7 @@ impl Agent<'_> {
         if known.iter().any(&mut is_named) || !schema.matches(thing, &|_, _| false).is_empty() {
             return Ok(None);
         }
-        let reason = "nothing here is called so, and it is rows that are counted".to_string();
-        Ok(Some(NotApplied { words: thing.to_string(), reason }))
+        Ok(Some(NotApplied::rows_counted(thing)))
     }
 }
 

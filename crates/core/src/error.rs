@@ -38,6 +38,12 @@ pub enum Holds {
     Checks,
     /// What users know of tables.
     Notes,
+    /// How answers of the service are used.
+    Usage,
+    /// Where a harvest stands.
+    Harvest,
+    /// What became of the shard of this number of a list: `rows/` in the folder of the list.
+    ShardRow(u32),
 }
 
 impl Holds {
@@ -50,11 +56,14 @@ impl Holds {
             Holds::Papers => "",
             Holds::Checks => "the measurements in ",
             Holds::Notes => "the notes in ",
+            Holds::Usage => "the usage log ",
+            Holds::Harvest => "the record of the harvest in ",
+            Holds::ShardRow(_) => "the row of a shard in ",
         }
     }
 
-    fn hint(self, path: &Path) -> String {
-        let path = path.display();
+    fn hint(self, file: &Path) -> String {
+        let path = file.display();
         match self {
             Holds::Session => {
                 "the file is unchanged; move it away or fix it, or start another session (`lakeward sessions` \
@@ -69,6 +78,16 @@ impl Holds {
                 format!("remove `{path}` and run `lakeward model check` to measure again")
             }
             Holds::Notes => format!("the file is unchanged; move `{path}` away to go on without notes"),
+            Holds::Usage => format!("the file is unchanged; move `{path}` away to begin a new one"),
+            Holds::Harvest => format!(
+                "the file and the pages are unchanged; harvest into another folder, or move `{path}` away to harvest all of it again"
+            ),
+            Holds::ShardRow(shard) => {
+                let list = file.ancestors().nth(2).unwrap_or(file).display();
+                format!(
+                    "the index is unchanged; remove `{path}` and run `lakeward index work {list} --shard {shard}` again"
+                )
+            }
             Holds::Papers => format!(
                 "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"
             ),
@@ -442,6 +461,17 @@ mod tests {
         assert!(hint("own@1", "served:m/384#0").contains("remove `url` and `model`"));
         assert!(hint("served:m/384#0", "served:m/384#1").contains("`m` is now a different model"));
         assert!(hint("own@1", "own@2").contains("--rebuild"));
+    }
+
+    #[test]
+    fn a_damaged_row_of_a_shard_tells_how_to_make_it_again() {
+        let error = Error::damaged_file(Holds::ShardRow(3), Path::new("index/lists/ab/rows/00003-cd.json"), "it ends");
+        assert_eq!(
+            error.to_string(),
+            "the row of a shard in `index/lists/ab/rows/00003-cd.json` cannot be used: it ends"
+        );
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("`lakeward index work index/lists/ab --shard 3`"), "{hint}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Questions about a record in free words, answered from its fields with the field named, or that it does not say.
 
 use super::{indexed, say, write_forms};
-use lakeward_agent::recommend::RecordFact;
+use lakeward_agent::recommend::{Note, RecordFact};
 use lakeward_agent::session::Session;
 use lakeward_core::request::OperationKind;
 use lakeward_core::respect::Respect;
@@ -154,13 +154,14 @@ fn what_a_record_does_not_say_is_said_and_records_are_compared() {
     assert_eq!((answer.facts[0].about.as_str(), &answer.facts[0].value), ("method", &None), "{:?}", answer.notes);
     assert!(answer.notes[0].ends_with("the record does not say"), "{:?}", answer.notes);
     let compared = say(&lakeward, &mut session, "compare the first and the second");
-    let (records, respects) = lakeward_agent::recommend::RecordFact::table(&compared.facts).expect("a table");
+    let (records, respects) = RecordFact::table(&compared.facts).expect("a table");
     assert_eq!(records.len(), 2, "{:?}", compared.notes);
     assert!(respects.len() >= 10, "{respects:?}");
     for about in ["licence (`licence`)", "period (`temporal`)", "publisher (`publisher`)", "publication (`issued`)"] {
         let row = respects.iter().find(|(name, _)| name == about).unwrap_or_else(|| panic!("{about}: {respects:?}"));
         assert!(row.1.iter().all(|stated| stated != "the record does not say"), "{row:?}");
     }
+    assert!(compared.typed_notes().all(|note| matches!(note, Note::Fact(_))), "{:?}", compared.notes);
     // Works that the catalogue does not have are quoted from the record.
     let related = say(&lakeward, &mut session, "which papers are related to the first one?");
     assert!(related.notes[0].contains("10.5072/paper.0"), "{:?}", related.notes);

@@ -23,7 +23,7 @@ use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
-use lakeward_reading::reader::{How, RequestedTable, with_table};
+use lakeward_reading::reader::{How, NotApplied, RequestedTable, with_table};
 use lakeward_search::column_search::{ColumnAnswer, ColumnMatch};
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
@@ -122,10 +122,9 @@ impl Agent<'_> {
             let found =
                 self.to_join(session, &base.plan, (&requested, &Found::new()), Some(at_hand), text, partners)?;
             let Some(Chosen { table, next: Next::Step(step), not_applied, left, .. }) = found else { return Ok(None) };
-            let lost = not_applied.iter().map(|lost| (&lost.words, lost.reason.as_str()));
-            let lost =
-                lost.chain(left.iter().map(|words| (words, "no column of the table that is joined is called so")));
-            let lost = lost.map(|(words, reason)| unmet(format!("`{words}` is not applied: {reason}")));
+            let none = "no column of the table that is joined is called so";
+            let left = left.into_iter().map(|words| NotApplied::left_out(words, none));
+            let lost = not_applied.into_iter().chain(left).map(|lost| unmet(lost.statement()));
             let plan = with_table(&base.plan, *step);
             let joined = self.changed_plan(session, &base.plan, plan, OperationKind::Join, lost.collect())?;
             return Ok(Some(RankedOperation { requested: true, table: Some(table), ..joined }));

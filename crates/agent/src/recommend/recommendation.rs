@@ -1,7 +1,5 @@
 //! The answer to a turn, as plain types: what `ask --json` prints and what a session keeps.
 
-use std::collections::HashMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +49,7 @@ pub struct Recommendation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<RecordFact>,
     /// What the analyst should know besides: what was left out, what could not be used.
+    // The last of them are the lines of `facts`, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -97,10 +96,21 @@ pub enum Note<'a> {
 }
 
 impl Recommendation {
+    /// Adds what records say, each with its line.
+    pub(crate) fn add_facts(&mut self, facts: Vec<RecordFact>) {
+        self.notes.extend(facts.iter().map(RecordFact::line));
+        self.facts.extend(facts);
+    }
+
     /// The notes in their order, those that are lines of facts as the facts.
     pub fn typed_notes(&self) -> impl Iterator<Item = Note<'_>> {
-        let lines: HashMap<String, &RecordFact> = self.facts.iter().rev().map(|fact| (fact.line(), fact)).collect();
-        self.notes.iter().map(move |note| lines.get(note).map_or(Note::Sentence(note), |fact| Note::Fact(fact)))
+        let sentences = self.notes[..self.sentences()].iter().map(|note| Note::Sentence(note));
+        sentences.chain(self.facts.iter().map(Note::Fact))
+    }
+
+    /// How many notes come before the lines of facts.
+    fn sentences(&self) -> usize {
+        self.notes.len().saturating_sub(self.facts.len())
     }
 }
 
@@ -122,19 +132,24 @@ impl NamesTables for Recommendation {
             }
         }
         self.summary = passed;
-        let there = self.facts.iter().map(|fact| gate.has(&fact.record)).collect::<Result<Vec<bool>>>()?;
-        let mut kept = there.iter();
-        self.facts.retain(|_| kept.next().copied().unwrap_or(false));
-        // What a record says of other works is quoted from it.
-        let quoted: Vec<String> = self.facts.iter().map(RecordFact::line).collect();
-        for note in self.notes.iter_mut().filter(|note| !quoted.contains(note)) {
+        self.notes.truncate(self.sentences());
+        for note in &mut self.notes {
             *note = gate.identifiers(note, &[])?;
+        }
+        // What a record says of other works is quoted from it.
+        let mut facts = Vec::with_capacity(self.facts.len());
+        for fact in std::mem::take(&mut self.facts) {
+            match gate.has(&fact.record)? {
+                true => facts.push(fact),
+                false => gate.count(1),
+            }
         }
         let taken = gate.taken() - before;
         if taken > 0 {
             let what = counted(taken as u64, "name");
             self.notes.push(format!("kept back: {what} of data that the catalogue does not have"));
         }
+        self.add_facts(facts);
         Ok(true)
     }
 }

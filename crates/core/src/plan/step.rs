@@ -53,6 +53,18 @@ pub enum Step {
     Pivot(Pivot),
 }
 
+impl Step {
+    /// The tables that it joins or appends, each with what is done to it before.
+    pub fn others(&self) -> impl Iterator<Item = &Relation> {
+        let (joined, appended): (_, &[UnionPart]) = match self {
+            Step::Join(join) => (Some(&join.with), &[]),
+            Step::Union(union) => (None, &union.others),
+            _ => (None, &[]),
+        };
+        joined.into_iter().chain(appended.iter().map(|part| &part.with))
+    }
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -29,13 +29,7 @@ fn collect<'a>(relation: &'a Relation, found: &mut Vec<&'a Input>) {
     if !found.contains(&&relation.source) {
         found.push(&relation.source);
     }
-    for step in &relation.steps {
-        match step {
-            Step::Join(join) => collect(&join.with, found),
-            Step::Union(union) => union.others.iter().for_each(|part| collect(&part.with, found)),
-            _ => {}
-        }
-    }
+    relation.steps.iter().flat_map(Step::others).for_each(|other| collect(other, found));
 }
 
 impl Size {

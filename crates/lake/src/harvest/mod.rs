@@ -84,7 +84,7 @@ pub struct HarvestStats {
 ///
 /// # Errors
 /// [`Error::Usage`] for an address that is none, and a folder with the harvest of something else; [`Error::Server`] where the server
-/// does not answer as the protocol says; [`Error::Io`]; [`Error::Locked`]. What was stored stays.
+/// does not answer as the protocol says; [`Error::DamagedFile`]; [`Error::Io`]; [`Error::Locked`]. What was stored stays.
 pub fn harvest(options: &HarvestOptions, monitor: &dyn Monitor) -> Result<HarvestStats> {
     let started = Instant::now();
     make_folder(&options.folder)?;

@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::client::Client;
 use super::page::Page;
 use super::{FORMATS, HarvestOptions};
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{Bounds, Links, Purpose, remove_unfinished, version_of, write_atomic};
 
 const FILE: &str = ".harvest.json";
 const VERSION: u32 = 1;
-const BOUNDS: Bounds =
-    Bounds { most_bytes: 1 << 20, links: Links::Refused, damaged: |path, reason| Error::unreadable(path, reason) };
+const BOUNDS: Bounds = Bounds { most_bytes: 1 << 20, links: Links::Refused, damaged };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct State {
@@ -71,11 +70,11 @@ impl State {
     }
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let failed = |error: serde_json::Error| Error::unreadable(path, error.to_string());
+        let failed = |error: serde_json::Error| damaged(path, error.to_string());
         let version = version_of(bytes, "version").map_err(failed)?.unwrap_or(0);
         if version != u64::from(VERSION) {
             let reason = format!("it has version {version}; this program reads version {VERSION}");
-            return Err(Error::unreadable(path, reason));
+            return Err(damaged(path, reason));
         }
         serde_json::from_slice(bytes).map_err(failed)
     }
@@ -137,4 +136,8 @@ impl State {
         let json = serde_json::to_vec_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
         write_atomic(&options.folder.join(FILE), Purpose::Index, &json)
     }
+}
+
+fn damaged(path: &Path, reason: String) -> Error {
+    Error::damaged_file(Holds::Harvest, path, reason)
 }

@@ -188,7 +188,7 @@ impl Standing {
             }
             Self::Demands(demands) => {
                 let after = revised(demands, reading, true, number, LABELLED_YEAR);
-                let lost = |words| NotApplied { words, reason: "nothing like it is in force".into() };
+                let lost = |words| NotApplied::left_out(words, "nothing like it is in force");
                 (Self::Demands(after.demands), Vec::new(), after.not_found.into_iter().map(lost).collect())
             }
         }

@@ -23,39 +23,13 @@ use lakeward_core::plan::Plan;
 use lakeward_core::text::{is_function_word, lower_words, name_key, name_words};
 
 use super::layout::Layout;
+use super::not_applied::NotApplied;
 use super::number::number;
 use super::schema::{ColumnKind, Schema, SchemaColumn, StandIn, value_features};
 use super::span::{Function, Operator, Role, Span, TurnReading};
 use super::unit::Unit;
 use super::words::words;
 use lakeward_core::request::Act;
-
-/// Something that was read and is not in the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotApplied {
-    /// The words.
-    pub words: String,
-    /// Why not.
-    pub reason: String,
-}
-
-/// How the reason of a [guess](NotApplied::guess) begins.
-const CALLED_SO: &str = "nothing here is called so";
-
-impl NotApplied {
-    /// Words that name nothing, and what is taken for them: that is in the plan.
-    pub fn guess(words: impl Into<String>, taken: &str) -> Self {
-        Self { words: words.into(), reason: format!("{CALLED_SO}, and {taken} is taken for it") }
-    }
-
-    /// It in a clause.
-    pub fn statement(&self) -> String {
-        match self.reason.strip_prefix(CALLED_SO) {
-            Some(taken) => format!("nothing here is called `{}`{taken}", self.words),
-            None => format!("`{}` is not applied: {}", self.words, self.reason),
-        }
-    }
-}
 
 /// What a turn makes of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,7 +207,7 @@ impl<'a> Assembler<'a> {
             }
         }
         let reason = "no column has this name, so nothing is grouped by it";
-        self.not_applied.extend(lost.into_iter().map(|words| NotApplied { words, reason: reason.into() }));
+        self.not_applied.extend(lost.into_iter().map(|words| NotApplied::left_out(words, reason)));
     }
 
     /// The spans of a role with their places.
@@ -271,8 +245,8 @@ impl<'a> Assembler<'a> {
 
     fn refuse(&mut self, place: usize, reason: &str) {
         self.done[place] = true;
-        let words = self.reading.spans[place].words.clone();
-        self.not_applied.push(NotApplied { words, reason: reason.to_string() });
+        let words = self.reading.spans[place].words.as_str();
+        self.not_applied.push(NotApplied::left_out(words, reason));
     }
 
     /// Whether the name is one that the result has and its rows have not.
@@ -299,17 +273,17 @@ impl<'a> Assembler<'a> {
             let is_by_text = span.role == Role::Order && span.descending && known.kind == ColumnKind::Text;
             if is_by_text && known.used.is_empty() && !self.reading.says_before(span, "by") {
                 let reason = format!("`{}` is text, and the words do not say by which figure", known.name);
-                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                self.not_applied.push(NotApplied::left_out(&span.words, reason));
                 continue;
             }
             if let Some(words) = attribute_of(span, known) {
                 let reason = format!("`{}` has nothing that is called so", known.name);
-                self.not_applied.push(NotApplied { words, reason });
+                self.not_applied.push(NotApplied::left_out(words, reason));
                 continue;
             }
             if self.is_of_numbers_of_rows(span, known) {
                 let reason = format!("`{}` tells rows apart, so that this figure of it says nothing", known.name);
-                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                self.not_applied.push(NotApplied::left_out(&span.words, reason));
                 continue;
             }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
@@ -317,7 +291,7 @@ impl<'a> Assembler<'a> {
             let counts =
                 span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
-                let meaning = known.meaning_in(value, &span.words);
+                let meaning = known.meaning(value, Some(&span.words));
                 let said = meaning.unwrap_or(value);
                 let [alike, short] = value_features(&span.words, said);
                 if let Some(meaning) = meaning {
@@ -343,7 +317,7 @@ impl<'a> Assembler<'a> {
                 continue;
             };
             if is_doubt {
-                self.not_applied.push(NotApplied::guess(&span.words, &format!("`{taken}`")));
+                self.not_applied.push(NotApplied::guess(&span.words, format!("`{taken}`")));
             } else {
                 self.remarks.push(format!("`{}` is taken for {taken}", span.words));
             }
@@ -352,7 +326,7 @@ impl<'a> Assembler<'a> {
             let column = span.column().map(|column| &self.schema.columns[column]);
             if let Some(unit) = column.and_then(|column| Unit::other_than(column, &span.words)) {
                 let reason = format!("it is computed in {}", unit.own);
-                self.not_applied.push(NotApplied { words: unit.said, reason });
+                self.not_applied.push(NotApplied::left_out(unit.said, reason));
             }
         }
     }
@@ -403,7 +377,7 @@ impl<'a> Assembler<'a> {
                 && !self.reading.spans.iter().any(uses)
             {
                 let reason = format!("`{}` is neither shown nor compared with anything", known.name);
-                self.not_applied.push(NotApplied { words: span.words.clone(), reason });
+                self.not_applied.push(NotApplied::left_out(&span.words, reason));
             }
         }
     }
@@ -420,7 +394,7 @@ impl<'a> Assembler<'a> {
                 Role::Limit => "it does not say how many",
                 _ => continue,
             };
-            self.not_applied.push(NotApplied { words: span.words.clone(), reason: reason.to_string() });
+            self.not_applied.push(NotApplied::left_out(&span.words, reason));
         }
         std::mem::take(&mut self.not_applied)
     }

@@ -5,7 +5,8 @@ use lakeward_core::plan::{Condition, Direction, Grouping, Measure, MeasureFuncti
 use lakeward_core::request::Act;
 use lakeward_core::text::lower_words;
 
-use super::assemble::{Assembly, NotApplied};
+use super::assemble::Assembly;
+use super::not_applied::NotApplied;
 use super::number::number;
 use super::span::{Role, Span, TurnReading};
 
@@ -78,7 +79,7 @@ impl Control {
                 Self::Count => "one figure of all rows stands already",
                 _ => "nothing says in which order the rows come",
             };
-            made.not_applied.push(NotApplied { words: text.trim().to_string(), reason: reason.into() });
+            made.not_applied.push(NotApplied::left_out(text.trim(), reason));
         }
         let is_cut = made.plan.relation.steps.iter().any(|step| matches!(step, Step::Limit { .. } | Step::Top(_)));
         if self == Self::Reverse && is_done && is_cut {

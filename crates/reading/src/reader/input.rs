@@ -185,7 +185,7 @@ fn shown<'s>(schema: &'s Schema, place: usize, matches: &'s [ValueMatch]) -> imp
         .filter(|_| !column.whole_meanings)
         .filter(means)
         .map(|(_, (meaning, _))| meaning);
-    let plain = column.values.iter().filter(|value| column.whole_meanings || column.meaning(value).is_none());
+    let plain = column.values.iter().filter(|value| column.whole_meanings || column.meaning(value, None).is_none());
     let others = plain.chain(meanings).filter(move |_| few).map(String::as_str).filter(move |value| !is_found(value));
     found.chain(others)
 }

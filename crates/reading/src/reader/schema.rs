@@ -132,15 +132,10 @@ impl SchemaColumn {
         code.map_or(words, |(_, code)| code.clone())
     }
 
-    /// What one of its values means.
-    pub fn meaning(&self, value: &str) -> Option<&str> {
-        self.meanings.iter().find(|(_, code)| code == value).map(|(meaning, _)| meaning.as_str())
-    }
-
-    /// What one of its values means: in these words where they are a meaning of it, else the plainest.
-    pub(super) fn meaning_in(&self, value: &str, words: &str) -> Option<&str> {
+    /// What one of its values means: in `words` where they are given and a meaning of it, else the plainest.
+    pub(super) fn meaning(&self, value: &str, words: Option<&str>) -> Option<&str> {
         let mut all = self.meanings.iter().filter(|(_, code)| code == value).map(|(meaning, _)| meaning.as_str());
-        let said = all.clone().find(|meaning| key(meaning) == key(words));
+        let said = words.map(key).and_then(|said| all.clone().find(|meaning| key(meaning) == said));
         said.or_else(|| all.next())
     }
 

@@ -8,7 +8,7 @@
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 use lakeward_reading::reader::annotated::conversations;
-use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn, TurnReading, assemble};
+use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, TurnReading, WhyNot, assemble};
 
 const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer", "berth_no:integer"]}"#;
 
@@ -29,9 +29,16 @@ fn taken_of_repairs(marked: &str) -> (String, String, String) {
     let labelled = conversations[0].labelled(None);
     let assembly = assemble(&labelled[0].meant, &labelled[0].schema, &Plan::of(Input::Table("repairs".into())));
     let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
-    let lost: Vec<String> =
-        assembly.not_applied.iter().map(|lost| format!("{}: {}", lost.words, lost.reason)).collect();
+    let lost: Vec<String> = assembly.not_applied.iter().map(in_brief).collect();
     (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
+}
+
+/// What is left out with the reason, and what else is taken for words.
+fn in_brief(lost: &NotApplied) -> String {
+    match &lost.why {
+        WhyNot::LeftOut(reason) => format!("{}: {reason}", lost.words),
+        _ => lost.statement(),
+    }
 }
 
 #[test]
@@ -178,8 +185,7 @@ fn with_ranges(reading: &TurnReading, schema: &Schema) -> (String, String, Strin
     }
     let assembly = assemble(reading, &schema, &Plan::of(Input::Table("moorings".into())));
     let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
-    let lost: Vec<String> =
-        assembly.not_applied.iter().map(|lost| format!("{}: {}", lost.words, lost.reason)).collect();
+    let lost: Vec<String> = assembly.not_applied.iter().map(in_brief).collect();
     (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
 }
 
@@ -325,17 +331,14 @@ fn what_words_do_not_name_is_said() {
     let (_, remarks, _) = taken("only [the west|value col=harbour val=Dingle]");
     assert_eq!(remarks, "`the west` is taken for Dingle");
     let (_, remarks, lost) = taken("[salinity|column col=fee] above [4|value col=fee op=>]");
-    assert_eq!(
-        (remarks.as_str(), lost.as_str()),
-        ("", "salinity: nothing here is called so, and `fee` is taken for it")
-    );
+    assert_eq!((remarks.as_str(), lost.as_str()), ("", "nothing here is called `salinity`, and `fee` is taken for it"));
 }
 
 #[test]
 fn things_that_have_no_column_are_rows_that_are_counted() {
     let (steps, _, lost) = taken("[how many boats|measure fn=sum col=?] per [harbour|group col=harbour]");
     assert_eq!(steps, "computes the number of rows for each harbour");
-    assert_eq!(lost, "how many boats: nothing here is called so: rows are counted");
+    assert_eq!(lost, "nothing here is called `how many boats`: rows are counted");
     let (steps, _, lost) =
         taken("[how many different skippers|measure fn=count_distinct col=?] per [harbour|group col=harbour]");
     assert!(steps.is_empty() && lost.contains("skippers"), "{steps} {lost}");

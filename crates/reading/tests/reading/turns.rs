@@ -28,7 +28,7 @@ fn plans(turns: &[(&str, &str)]) -> Vec<String> {
 fn in_words(turn: &LabelledTurn<'_>) -> String {
     let mut line = turn.after.to_string();
     for lost in &turn.not_applied {
-        line.push_str(&format!(" !! `{}`: {}", lost.words, lost.reason));
+        line.push_str(&format!(" !! {}", lost.statement()));
     }
     for table in &turn.tables {
         line.push_str(&format!(" ++ {:?} `{}` {:?}", table.how, table.words, table.columns));
@@ -129,7 +129,7 @@ fn a_part_of_a_date_has_only_what_it_can_have() {
     let found = plans(&[("refine", "rides of [May 2024|value col=started part=month]")]);
     assert_eq!(found, ["keeps the rows whose started is at least 2024-05-01 and started is below 2024-06-01"]);
     let found = plans(&[("refine", "rides of [quarter 7|value col=started part=quarter]")]);
-    assert!(found[0].contains("!! `quarter 7`"), "{}", found[0]);
+    assert!(found[0].contains("!! `quarter 7` is not applied"), "{}", found[0]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_best_of_each_group_and_shares() {
 fn what_cannot_be_applied_is_named() {
     let found =
         plans(&[("refine", "by [postcode|group col=?], [tips|show col=tip] of [twelve|value col=driver op=>]")]);
-    assert!(found[0].contains("!! `postcode`: there is no such column"), "{}", found[0]);
+    assert!(found[0].contains("!! `postcode` is not applied: there is no such column"), "{}", found[0]);
     let wanted = plans(&[(
         "refine",
         "add [the weather|add] of the same [day|key col=started] from [the weather office|table how=join]",
@@ -317,5 +317,5 @@ fn a_figure_of_each_is_one_of_the_groups_that_stand() {
     let found = plans(&[average, ("refine!result", "and [how many|measure fn=count] is that")]);
     assert_eq!(found[1], "computes the mean of fare for each driver; computes the number of rows of all rows");
     let found = plans(&[("refine", "[how many|measure fn=count] each")]);
-    assert_eq!(found, ["computes the number of rows of all rows !! `each`: it does not say of what"]);
+    assert_eq!(found, ["computes the number of rows of all rows !! `each` is not applied: it does not say of what"]);
 }

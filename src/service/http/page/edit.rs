@@ -184,11 +184,7 @@ impl Choices {
         let mut choices = Self { tables: tables.into_iter().filter(is_shown).collect(), ..Self::default() };
         for (place, step) in plan.relation.steps.iter().enumerate().take(STEPS) {
             let before = Relation { steps: plan.relation.steps[..place].to_vec(), ..plan.relation.clone() };
-            let other = match step {
-                Step::Join(join) => Some(&join.with),
-                Step::Union(union) => union.others.first().map(|part| &part.with),
-                _ => None,
-            };
+            let other = step.others().next();
             // What cannot be read is not offered; the preview says why.
             let mut columns = |relation: &Relation| {
                 let columns = relation_columns(context, relation).ok()?;

@@ -25,7 +25,7 @@ use super::super::super::manifest::{self, FileEntry, Manifest, SEGMENTS, Segment
 use super::super::super::verify::damage_of;
 use super::listed_read::{self, ListedRead};
 use super::{ShardList, ShardRow, VERSION};
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::store::{
     AtomicFile, Bounds, FileLock, Links, Purpose, make_folder, publish_folder, remove_unfinished, version_of,
 };
@@ -261,7 +261,7 @@ impl ListFolder {
 
     /// The numbers of the shards that have rows.
     pub(super) fn worked_on(&self) -> Result<HashSet<u32>> {
-        Ok(self.row_names()?.iter().filter_map(|name| name.split('-').next()?.parse().ok()).collect())
+        Ok(self.row_names()?.iter().filter_map(|name| shard_of(name)).collect())
     }
 
     /// The rows of all shards, those of one with the fewest skipped files first.
@@ -269,18 +269,20 @@ impl ListFolder {
         let mut rows: BTreeMap<u32, Vec<ShardRow>> = BTreeMap::new();
         for name in self.row_names()? {
             let file = format!("{ROWS}/{name}");
-            let text = self.get(&file)?.ok_or_else(|| self.damaged(&file, "it is missing"))?;
-            let failed = |error: serde_json::Error| self.damaged(&file, error.to_string());
+            let shard = shard_of(&name).filter(|shard| (*shard as usize) < list.shards.len());
+            let damaged = |reason: String| match shard {
+                Some(shard) => Error::damaged_file(Holds::ShardRow(shard), &self.address().join(&file), reason),
+                None => self.damaged(&file, reason),
+            };
+            let text = self.get(&file)?.ok_or_else(|| damaged("it is missing".into()))?;
+            let failed = |error: serde_json::Error| damaged(error.to_string());
             let version = version_of(&text, "format_version").map_err(failed)?.unwrap_or(0);
             if version != u64::from(VERSION) {
-                let reason = format!("it has version {version}; this program reads version {VERSION}");
-                return Err(self.damaged(&file, reason));
+                return Err(damaged(format!("it has version {version}; this program reads version {VERSION}")));
             }
             let row: ShardRow = serde_json::from_slice(&text).map_err(failed)?;
-            let is_of_list =
-                (row.shard as usize) < list.shards.len() && name.starts_with(&format!("{:05}-", row.shard));
-            if !is_of_list || !row.segments.iter().all(SegmentEntry::is_possible) {
-                return Err(self.damaged(&file, "it is of another list"));
+            if shard != Some(row.shard) || !row.segments.iter().all(SegmentEntry::is_possible) {
+                return Err(damaged("it is of another list".into()));
             }
             rows.entry(row.shard).or_default().push(row);
         }
@@ -401,6 +403,11 @@ impl ListFolder {
 
 fn shard_name(shard: u32) -> String {
     format!("shards/{shard:05}.jsonl")
+}
+
+/// The number in the name of a row.
+fn shard_of(row: &str) -> Option<u32> {
+    row.split('-').next()?.parse().ok()
 }
 
 fn segment_file(segment: &str, file: &str) -> String {

@@ -89,8 +89,8 @@ impl Assembler<'_> {
             match if is_known { Some(column.clone()) } else { measure_of(&column) } {
                 Some(column) => shown.push(Kept { column, name: None }),
                 None => {
-                    let reason = "the result of the groups does not have this column".to_string();
-                    self.not_applied.push(NotApplied { words: column, reason });
+                    let reason = "the result of the groups does not have this column";
+                    self.not_applied.push(NotApplied::left_out(column, reason));
                 }
             }
         }

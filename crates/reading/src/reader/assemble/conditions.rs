@@ -161,7 +161,7 @@ impl Assembler<'_> {
             Taken::Converted(_, how) => self.remarks.extend(how),
             Taken::Unconverted => {
                 let reason = format!("the unit of `{name}` is not known: the number is taken as it stands");
-                self.not_applied.push(NotApplied { words: unit.name.clone(), reason });
+                self.not_applied.push(NotApplied::left_out(&unit.name, reason));
             }
         }
         None

@@ -171,8 +171,7 @@ impl Assembler<'_> {
         match function {
             Function::Count => vec![count()],
             Function::Sum | Function::CountDistinct if columns.is_empty() && asks_how_many(span) => {
-                let reason = "nothing here is called so: rows are counted".to_string();
-                let doubt = NotApplied { words: span.words.clone(), reason };
+                let doubt = NotApplied::rows_counted(&span.words);
                 if !self.not_applied.contains(&doubt) {
                     self.not_applied.push(doubt);
                 }

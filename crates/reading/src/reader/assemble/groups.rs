@@ -104,8 +104,7 @@ impl Assembler<'_> {
         let on_result = self.reading.on_result && !says_each;
         let grouped = self.layout.is_grouped();
         if says_each && !grouped {
-            let reason = "it does not say of what".to_string();
-            self.not_applied.push(NotApplied { words: "each".into(), reason });
+            self.not_applied.push(NotApplied::left_out("each", "it does not say of what"));
         }
         if measures.is_empty() && !grouped {
             if ordering || !self.spans(Role::Limit).is_empty() {
@@ -116,7 +115,7 @@ impl Assembler<'_> {
             if self.spans(Role::Distinct).is_empty() {
                 let reason = "it does not say what is to be computed for each";
                 let groups = self.spans(Role::Group).into_iter();
-                let lost = groups.map(|(_, span)| NotApplied { words: span.words.clone(), reason: reason.into() });
+                let lost = groups.map(|(_, span)| NotApplied::left_out(&span.words, reason));
                 self.not_applied.extend(lost);
             }
             self.new_grouping(Grouping { keys, measures });
@@ -210,8 +209,7 @@ impl Assembler<'_> {
         level.order.retain(|order| !ordered_by(order).is_some_and(|name| gone.iter().any(|gone| *gone == name)));
         for name in gone {
             for condition in self.layout.take_conditions(name, |_| true) {
-                let (words, reason) = (condition.to_string(), "it is no longer computed".to_string());
-                self.not_applied.push(NotApplied { words, reason });
+                self.not_applied.push(NotApplied::left_out(condition.to_string(), "it is no longer computed"));
             }
         }
     }

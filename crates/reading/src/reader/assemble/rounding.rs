@@ -17,8 +17,7 @@ impl Assembler<'_> {
             .map(|grouping| grouping.measures.iter().filter(is_fraction).map(Measure::column_name).collect())
             .unwrap_or_default();
         if names.is_empty() {
-            let reason = "no figure is computed that could be rounded".to_string();
-            self.not_applied.push(NotApplied { words: words.to_string(), reason });
+            self.not_applied.push(NotApplied::left_out(words, "no figure is computed that could be rounded"));
         }
         for name in names {
             let of = Box::new(Expression::column(name.clone()));

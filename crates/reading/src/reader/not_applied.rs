@@ -1,0 +1,53 @@
+//! What a turn says and its plan does not have as it was said: words that are left out, and words that something else is taken for.
+
+/// Something that was said and is not in the plan as it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotApplied {
+    /// The words.
+    pub words: String,
+    /// What became of them.
+    pub why: WhyNot,
+}
+
+/// What became of words that are not in a plan as they were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhyNot {
+    /// They are left out, for this reason.
+    LeftOut(String),
+    /// They name nothing, and this is taken for them: it is in the plan.
+    Guessed(String),
+    /// They name nothing that could be counted: rows are.
+    RowsCounted,
+}
+
+impl NotApplied {
+    /// Words that are left out, with the reason in a clause.
+    pub fn left_out(words: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { words: words.into(), why: WhyNot::LeftOut(reason.into()) }
+    }
+
+    /// Words that name nothing, and what is taken for them.
+    pub fn guess(words: impl Into<String>, taken: impl Into<String>) -> Self {
+        Self { words: words.into(), why: WhyNot::Guessed(taken.into()) }
+    }
+
+    /// Words that name nothing that could be counted, where rows are.
+    pub fn rows_counted(words: impl Into<String>) -> Self {
+        Self { words: words.into(), why: WhyNot::RowsCounted }
+    }
+
+    /// Whether something else is taken for the words.
+    pub fn is_guess(&self) -> bool {
+        matches!(self.why, WhyNot::Guessed(_))
+    }
+
+    /// It in a clause.
+    pub fn statement(&self) -> String {
+        let words = &self.words;
+        match &self.why {
+            WhyNot::LeftOut(reason) => format!("`{words}` is not applied: {reason}"),
+            WhyNot::Guessed(taken) => format!("nothing here is called `{words}`, and {taken} is taken for it"),
+            WhyNot::RowsCounted => format!("nothing here is called `{words}`: rows are counted"),
+        }
+    }
+}
