@@ -22,6 +22,7 @@ mod schema;
 mod span;
 mod tags;
 mod unit;
+mod value_match;
 mod words;
 
 pub use assemble::{Assembly, NotApplied, RequestedTable, assemble, with_table};
@@ -33,7 +34,8 @@ pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};
 pub use number::{MONTHS, month as month_in_words, number as number_in_words};
 pub use readings::{Meaning, READINGS, Reading, meanings};
-pub use schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, ValueMatch, columns_by_steps, schema_of};
+pub use schema::{ColumnKind, Schema, SchemaColumn, StandIn, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 pub use unit::Unit;
+pub use value_match::{Holds, ValueMatch};
 pub(crate) use words::words;
