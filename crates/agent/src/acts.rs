@@ -153,9 +153,8 @@ impl Agent<'_> {
         }
         // Who agrees has seen the doubts: what follows does not rest on them any more.
         let operation = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), ..operation.clone() };
-        let mut answer = Recommendation { carry_out: true, operations: vec![operation], ..self.empty_answer(reading) };
-        answer.signals.demands.clone_from(&session.demands);
-        answer.signals.gone.clear();
+        let answer = Recommendation { carry_out: true, operations: vec![operation], ..reading.empty_answer() };
+        let answer = wanting_no_others(session, answer);
         self.given(session, reading, answer).map(Some)
     }
 
@@ -192,11 +191,9 @@ impl Agent<'_> {
             ..next_operations::proposal(kind, vec![next_operations::unmet(missing)], reason)
         };
         let facts = self.facts(&[Field::Link, Field::Format], &about)?;
-        let mut answer = Recommendation { operations: vec![operation], ..self.empty_answer(reading) };
+        let mut answer = Recommendation { operations: vec![operation], ..reading.empty_answer() };
         answer.add_facts(facts);
-        // What is done with an answer is no request for others.
-        answer.signals.demands.clone_from(&session.demands);
-        answer.signals.gone.clear();
+        let answer = wanting_no_others(session, answer);
         self.given(session, reading, answer).map(Some)
     }
 
@@ -230,7 +227,7 @@ impl Agent<'_> {
         reading: &Reading<'_>,
         facts: Vec<RecordFact>,
     ) -> Result<Turned> {
-        let mut answer = self.empty_answer(reading);
+        let mut answer = reading.empty_answer();
         answer.add_facts(facts);
         self.given(session, reading, answer)
     }
@@ -253,23 +250,8 @@ impl Agent<'_> {
         operations: Vec<RankedOperation>,
         notes: Vec<String>,
     ) -> Result<Turned> {
-        let answer = Recommendation { operations, notes, ..self.empty_answer(reading) };
+        let answer = Recommendation { operations, notes, ..reading.empty_answer() };
         self.given(session, reading, answer)
-    }
-
-    fn empty_answer(&self, reading: &Reading<'_>) -> Recommendation {
-        Recommendation {
-            signals: reading.signals.clone(),
-            spec: reading.spec(),
-            tables: Vec::new(),
-            operations: Vec::new(),
-            nothing_found: false,
-            summary: Vec::new(),
-            narrowings: Vec::new(),
-            facts: Vec::new(),
-            carry_out: false,
-            notes: Vec::new(),
-        }
     }
 
     fn given(&self, session: &mut Session, reading: &Reading<'_>, mut answer: Recommendation) -> Result<Turned> {
@@ -278,6 +260,13 @@ impl Agent<'_> {
         reading.push(session, &recommendation);
         Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))
     }
+}
+
+/// The answer to what is done with answers that were shown: it is no request for others, so the demands stay as they are.
+fn wanting_no_others(session: &Session, mut answer: Recommendation) -> Recommendation {
+    answer.signals.demands.clone_from(&session.demands);
+    answer.signals.gone.clear();
+    answer
 }
 
 /// The answers that a turn turns down: those that it names, else all that were shown; none where it says what is wanted instead ("no, monthly

@@ -2,14 +2,15 @@
 //! them, they are added after that step.
 
 use super::Agent;
-use super::known_columns::AtHand;
+use super::execution::preview_rows;
+use super::known_columns::{AtHand, column_names};
+use super::plan_edit::first_steps;
 use super::prediction::{PLAINLY, unexplained};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKind, Kept, Plan, Step};
 use lakeward_core::request::Input;
 use lakeward_core::text::name_likeness;
-use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{NotApplied, Role, TurnReading};
 use lakeward_search::column_search::search_among;
 use lakeward_search::text_search::SearchOptions;
@@ -35,9 +36,7 @@ impl Agent<'_> {
         not_applied: &mut Vec<NotApplied>,
     ) -> Result<Plan> {
         let context = self.connected(session)?;
-        let names = |plan: &Plan| -> Result<Vec<String>> {
-            Ok(relation_columns(context, &plan.relation)?.into_iter().map(|column| column.name).collect())
-        };
+        let names = |plan: &Plan| column_names(context, &plan.relation);
         let is_added = |step: &&Step| {
             matches!(step, Step::Join(Join { kind: JoinKind::Left, .. })) && !base.relation.steps.contains(step)
         };
@@ -52,11 +51,7 @@ impl Agent<'_> {
                 _ => continue,
             }
             // Nor can a count of what it adds: harbours with their storms.
-            let rows = |count: usize| {
-                let mut first = plan.clone();
-                first.relation.steps.truncate(count);
-                plan_preview(context, &first, &PreviewLimits { sample_rows: 0, ..PreviewLimits::default() })
-            };
+            let rows = |count: usize| preview_rows(context, &first_steps(&plan, count));
             let before = rows(place)?.rows_out;
             if rows(place + 1)?.rows().is_none_or(|after| after > before) {
                 continue;
@@ -69,13 +64,9 @@ impl Agent<'_> {
                 plan = after;
                 continue;
             }
-            let first = |count: usize| {
-                let mut first = plan.clone();
-                first.relation.steps.truncate(count);
-                names(&first)
-            };
-            let before = first(place)?;
-            let new: Vec<String> = first(place + 1)?.into_iter().filter(|name| !before.contains(name)).collect();
+            let before = names(&first_steps(&plan, place))?;
+            let new: Vec<String> =
+                names(&first_steps(&plan, place + 1))?.into_iter().filter(|name| !before.contains(name)).collect();
             let mut shown = plan.clone();
             for step in &mut shown.relation.steps[place + 1..] {
                 if let Step::Select(kept) = step {

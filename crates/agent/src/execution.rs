@@ -33,6 +33,14 @@ pub fn limits(session: &Session) -> PreviewLimits {
     PreviewLimits { asked_for: asked.map(|demand| demand.said.clone()).collect(), ..PreviewLimits::default() }
 }
 
+/// A preview of `plan` that shows none of its rows.
+///
+/// # Errors
+/// Those of [`plan_preview`].
+pub(crate) fn preview_rows(context: &LakeContext, plan: &Plan) -> Result<PlanPreview> {
+    plan_preview(context, plan, &PreviewLimits { sample_rows: 0, ..PreviewLimits::default() })
+}
+
 /// Carries `plan` out; its result is the session's working table. The session is not written.
 ///
 /// # Errors

@@ -6,13 +6,13 @@ use super::code_lists::Explained;
 use super::loop_search::LoopFound;
 use super::reading::Reading;
 use super::task::TaskFound;
+use super::turn::ReadTurn;
 use crate::agentic::RunCache;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::in_role;
 use lakeward_core::respect::Respect;
 use lakeward_index::TableRef;
-use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
 use lakeward_search::candidates::{self, Grains, TableAnswers, TableRequest, TextAnswers, TextRequest};
 
@@ -44,13 +44,8 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Whatever the index reports.
-    pub(super) fn find<'r>(
-        &self,
-        session: &Session,
-        reading: &'r Reading<'_>,
-        model: Option<&LanguageModel<'_>>,
-        runs: Option<&RunCache>,
-    ) -> Result<Found<'r>> {
+    pub(super) fn find<'r>(&self, turn: ReadTurn<'r>, runs: Option<&RunCache>) -> Result<Found<'r>> {
+        let ReadTurn { session, reading, model } = turn;
         // Most turns search for nothing but the request, so that both searches can run at once.
         let request = self.record_request(session, reading, &[])?;
         let (index, embedder, weights) = (self.index, self.embedder, &self.ranking);

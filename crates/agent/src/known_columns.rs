@@ -4,14 +4,14 @@ use super::Agent;
 use super::tables::is_held;
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::plan::{Plan, Step};
+use lakeward_core::plan::{Plan, Relation, Step};
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
 use lakeward_lake::places;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
 use lakeward_models::languages::Language;
-use lakeward_operate::{Family, RelationColumn};
+use lakeward_operate::{Family, LakeContext, RelationColumn, relation_columns};
 use lakeward_reading::reader::annotated::KnownTable;
 use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn};
 use lakeward_search::QueryTable;
@@ -205,6 +205,14 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
 fn other_names(index: &LakeIndex, table: &str, column: &str) -> Vec<String> {
     let note = index.notes().of(table).and_then(|note| note.columns.get(column)).cloned();
     note.into_iter().chain(index.synonyms().names(column)).collect()
+}
+
+/// The names of the columns that a relation makes.
+///
+/// # Errors
+/// Those of [`relation_columns`].
+pub(crate) fn column_names(context: &LakeContext, relation: &Relation) -> Result<Vec<String>> {
+    Ok(relation_columns(context, relation)?.into_iter().map(|column| column.name).collect())
 }
 
 /// A table of the lake as turns over it are read: for training examples.

@@ -98,9 +98,9 @@ impl Agent<'_> {
         let mut among = Vec::with_capacity(AMONG);
         for answer in found.iter().take(AMONG) {
             let table = self.index.find(&answer.table)?;
-            let is_read = |input: &&Input| matches!(input, Input::Table(id) if *id == answer.table);
+            let is_read = base.tables().any(|id| id == answer.table);
             let has_rows = self.index.dataset(table)?.table().is_some();
-            if has_rows && answer.table != own.entry.id.as_str() && !base.inputs().iter().any(is_read) {
+            if has_rows && answer.table != own.entry.id.as_str() && !is_read {
                 among.push(table);
             }
         }

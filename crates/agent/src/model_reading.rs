@@ -182,7 +182,7 @@ impl Agent<'_> {
         plan.check().map_err(|error| Refusal::new(error.to_string()))?;
         let of_plan: Vec<&Input> = known.plan.into_iter().flat_map(Plan::inputs).collect();
         for input in plan.inputs() {
-            let is_other = matches!(input, Input::Table(id) if known.others.iter().any(|(other, _)| other == id));
+            let is_other = input.table().is_some_and(|id| known.others.iter().any(|(other, _)| other == id));
             if !is_other && !of_plan.contains(&input) {
                 let mut valid: Vec<String> = of_plan.iter().map(ToString::to_string).collect();
                 valid.extend(known.others.iter().map(|(id, _)| id.clone()));
@@ -253,7 +253,7 @@ impl Agent<'_> {
                 }
                 continue;
             }
-            let is_in = plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if *known == id));
+            let is_in = plan.tables().any(|known| known == id);
             let Some(table) = self.index.get(&id)?.filter(|_| !is_in) else { continue };
             let dataset = self.index.dataset(table)?;
             let Some(entry) = dataset.table() else { continue };

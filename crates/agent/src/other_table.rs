@@ -8,7 +8,7 @@ use super::scored::{Scored, best_table};
 use super::{Agent, Request};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Act, Input, OperationKind, topic_words};
+use lakeward_core::request::{Act, OperationKind, topic_words};
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{FoundBeside, Role, Span};
@@ -59,7 +59,7 @@ impl Agent<'_> {
         if continues || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }
-        let at_hand = |id: &str| over.base.inputs().iter().any(|input| matches!(input, Input::Table(own) if own == id));
+        let at_hand = |id: &str| over.base.tables().any(|own| own == id);
         let Some(found) = self.searched(text)? else { return Ok(false) };
         let (own, others): (Vec<_>, Vec<_>) = found.answers.into_iter().partition(|answer| at_hand(&answer.table));
         // What the turn is read to go on with is no other table, nor is what says what codes of its rows mean.
@@ -98,9 +98,11 @@ impl Agent<'_> {
             return Ok(None);
         }
         let Some(at_hand) = session.at_proposal() else { return Ok(None) };
-        let over = self.read(&at_hand, request, model)?;
+        let mut over = self.read(&at_hand, request, model)?;
         let continues =
             over.over.as_ref().is_some_and(PlanReading::continues_plan) && !self.is_about_other(&at_hand, &over)?;
+        let table = at_hand.working().map(|input| input.to_string()).unwrap_or_default();
+        over.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
         Ok(continues.then_some((at_hand, over)))
     }
 

@@ -7,7 +7,7 @@ use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Condition, Edit, Plan, Relation, Step};
-use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::request::OperationKind;
 
 impl Agent<'_> {
     /// The operation that changes the plan of the session's working table by `edit`. Its preconditions are that the change fits
@@ -31,9 +31,7 @@ impl Agent<'_> {
             Some(step) => Plan::from(Relation::of(plan.relation.source.clone()).then((*step).clone())).kind(),
             None => plan.kind(),
         };
-        let known = before.inputs();
-        let new = plan.inputs().into_iter().find(|input| !known.contains(input));
-        let table = new.and_then(|input| if let Input::Table(id) = input { Some(id.clone()) } else { None });
+        let table = added_table(&before, &plan);
         let operation = self.changed_plan(session, &before, plan, kind, Vec::new())?;
         Ok(RankedOperation { table, ..operation })
     }
@@ -69,6 +67,19 @@ impl Agent<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The first input of `after` that `before` does not read, where that is a table of the lake.
+pub(super) fn added_table(before: &Plan, after: &Plan) -> Option<String> {
+    let known = before.inputs();
+    let new = after.inputs().into_iter().find(|input| !known.contains(input))?;
+    new.table().map(str::to_string)
+}
+
+/// A plan with its first `count` steps.
+pub(super) fn first_steps(plan: &Plan, count: usize) -> Plan {
+    let Relation { source, steps } = &plan.relation;
+    Relation { source: source.clone(), steps: steps.iter().take(count).cloned().collect() }.into()
 }
 
 /// The steps of `plan` that `other` does not have.

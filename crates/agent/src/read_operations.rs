@@ -1,19 +1,69 @@
-//! The operations that a turn as it was read comes to: what it is taken for, and what else it may mean.
+//! The operations that a turn as it was read comes to: what it is taken for, and what else it may mean. The first is the fifth
+//! stage of a turn.
 
 use super::Agent;
 use super::doubts::doubts;
-use super::plan_reading::{PlanReading, RequestedPlan, kind_of};
+use super::plan_reading::PlanReading;
+use super::requested_plan::{Among, RequestedPlan, kind_of};
+use super::start::{Partners, Start};
+use super::turn::ReadTurn;
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
+use lakeward_core::request::OperationKind;
 use lakeward_reading::reader::{Act, Meaning, NotApplied, TurnReading};
 
 /// A turn that is less likely read right is said to be uncertain.
 const LIKELY: f64 = 0.55;
 
+/// What the words of a turn ask for.
+#[derive(Default)]
+pub(super) struct Requested {
+    /// The operation, its SQL tried; none where they say nothing of rows, or mean something else.
+    pub operation: Option<RankedOperation>,
+    /// Whether something that was read could not be applied.
+    pub is_lossy: bool,
+}
+
 impl Agent<'_> {
+    /// The operation that the words of a turn ask for, over the table that operations start from.
+    ///
+    /// # Errors
+    /// Whatever the index and the heads of tables report.
+    pub(super) fn requested(
+        &self,
+        turn: ReadTurn<'_>,
+        start: &Start<'_>,
+        partners: &Partners<'_>,
+    ) -> Result<Requested> {
+        let ReadTurn { session, reading, .. } = turn;
+        let Some(over) = start.over() else { return Ok(Requested::default()) };
+        let among = Among {
+            session,
+            text: &reading.request.text,
+            at_hand: start.at_hand(),
+            partners: partners.to_join(),
+            supplements: &partners.supplements,
+        };
+        let asks_for_rows = reading.signals.operation.label == OperationKind::Filter;
+        let plan = self.requested_plan(over, among)?.or_else(|| over.rows_counted().filter(|_| asks_for_rows));
+        let Some(plan) = plan else { return Ok(Requested::default()) };
+        let is_lossy = !plan.not_applied.is_empty();
+        let operation = self.requested_operation(session, over, plan)?;
+        let other =
+            start.base.as_ref().filter(|_| reading.is_about_other).map(|base| {
+                unmet(format!("it is taken to be about `{}` and not about the table before", base.entry.id))
+            });
+        let preconditions = other.into_iter().chain(operation.preconditions).collect();
+        let operation = RankedOperation { preconditions, ..operation };
+        Ok(Requested {
+            operation: Some(operation).filter(|operation| is_meant(turn, start, over, operation)),
+            is_lossy,
+        })
+    }
+
     /// The probability that a turn is read right, 0..=1.
     pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
         if reading.is_written() { self.trust_in_reading() } else { reading.certainty }
@@ -103,4 +153,26 @@ impl Agent<'_> {
         }
         Ok(operation)
     }
+}
+
+/// Whether an operation that was read is what a turn asks for. Without a table at hand the words may speak of what is looked
+/// for: only what can be done with the best table is proposed, and nothing where the request is too vague.
+fn is_meant(turn: ReadTurn<'_>, start: &Start<'_>, over: &PlanReading, operation: &RankedOperation) -> bool {
+    let (asked, kind) = (&turn.reading.signals.operation, operation.kind);
+    // What corrects the plan that stands, or has it over another edition, combines nothing with it.
+    let corrects = over.turn.has(Act::Correct) || over.is_over_other_rows();
+    let combines = !corrects && turn.reading.surely_combines() && !kind.combines();
+    if start.is_at_hand() {
+        return !combines;
+    }
+    let is_asked =
+        (start.lacks_columns && kind == OperationKind::Join) || turn.reading.by_model || is_of_kind(kind, asked.label);
+    // What the columns explain is asked for, whatever operation the words look like.
+    operation.runnable.is_some() && (is_asked || (!combines && !kind.combines()))
+}
+
+/// Whether a plan of one kind may be what a request of another asks for: one about rows and one about figures are told apart by the plan alone.
+fn is_of_kind(plan: OperationKind, asked: OperationKind) -> bool {
+    let is_single = |kind: OperationKind| matches!(kind, OperationKind::Filter | OperationKind::Aggregate);
+    plan == asked || (is_single(plan) && is_single(asked))
 }

@@ -15,11 +15,11 @@ use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, NarrowingValue, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::{Demand, Input, OperationKind, Ranked, Signals, in_role, topic_words};
+use lakeward_core::request::{Demand, Input, Intention, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::respect::Respect;
 use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{Act, Role, TurnReading};
+use lakeward_reading::reader::{Act, Revised, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
 use lakeward_search::{QueryTable, text_search};
 
@@ -62,6 +62,51 @@ pub(super) struct Reading<'r> {
     pub(super) notes: Vec<String>,
 }
 
+/// The table that a request is about.
+struct OpenTable {
+    working: Option<Input>,
+    query: Option<QueryTable>,
+    /// Its key column, where the request names one.
+    column: Option<usize>,
+}
+
+/// The words of a request.
+struct Said<'r> {
+    /// In English.
+    request: Cow<'r, Request>,
+    /// As it was typed.
+    asked: &'r str,
+    translated: Option<Translated>,
+    /// The respect and value that it chooses of those that were offered.
+    chosen: Option<(Respect, String)>,
+    /// The demands in force where it tells two of them apart, and what to say of it.
+    apart: Option<(Vec<Demand>, String)>,
+    /// The choice that it makes among those of the question before.
+    answered: Option<Choice>,
+}
+
+impl Said<'_> {
+    /// Whether it has a closed form that nothing is read from.
+    fn is_closed(&self) -> bool {
+        self.chosen.is_some() || self.apart.is_some()
+    }
+
+    /// Whether it has words that have to be read.
+    fn is_free(&self) -> bool {
+        self.answered.is_none() && !self.is_closed() && !self.request.text.trim().is_empty()
+    }
+}
+
+/// What is wanted of datasets after a turn.
+struct Wanted {
+    acts: Vec<Act>,
+    demands: Vec<Demand>,
+    gone: Vec<Demand>,
+    /// How many are wanted, where it is said.
+    answers: Option<usize>,
+    notes: Vec<String>,
+}
+
 impl Reading<'_> {
     /// Adds the turn with its answer to the session.
     pub(super) fn push(&self, session: &mut Session, answer: &Recommendation) {
@@ -75,6 +120,34 @@ impl Reading<'_> {
             turn.text = self.asked.to_string();
             turn.english = self.translated.as_ref().map(|translated| translated.text.clone());
         }
+    }
+
+    /// An answer that finds and proposes nothing.
+    pub(super) fn empty_answer(&self) -> Recommendation {
+        Recommendation {
+            signals: self.signals.clone(),
+            spec: self.spec(),
+            tables: Vec::new(),
+            operations: Vec::new(),
+            nothing_found: false,
+            summary: Vec::new(),
+            narrowings: Vec::new(),
+            facts: Vec::new(),
+            carry_out: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether a language model wrote a plan that has all that was asked for.
+    pub(super) fn is_settled(&self) -> bool {
+        self.over.as_ref().is_some_and(PlanReading::is_settled)
+    }
+
+    /// Whether it is this likely to combine tables that it is not read as one about the rows of the table at hand.
+    pub(super) fn surely_combines(&self) -> bool {
+        const SURE: f64 = 0.8;
+        let operation = &self.signals.operation;
+        operation.label.combines() && operation.confidence >= SURE
     }
 
     /// What the intention asks of tables, as the request and the table at hand change it.
@@ -125,118 +198,36 @@ impl Agent<'_> {
         model: Option<&LanguageModel<'_>>,
         previous: &str,
     ) -> Result<Reading<'r>> {
-        let named = request.table.as_deref().map(|name| self.input(name)).transpose()?;
-        let working = match named {
-            Some(named) => Some(named),
-            None => self.working(session)?,
-        };
-        if request.text.trim().is_empty() && working.is_none() {
-            return Err(Error::Usage("ask something, or name a table".into()));
-        }
-        let query = working.as_ref().map(|input| self.open_input(session, input)).transpose()?;
-        let column = match (&request.column, &query) {
-            (Some(name), Some(query)) => Some(query.column(name)?),
-            (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
-            (None, _) => None,
-        };
-        let asked = request.text.as_str();
-        let chosen = chosen(session, asked);
-        let apart = if working.is_none() { set_apart(&session.demands, asked) } else { None };
-        let translated = if chosen.is_some() || apart.is_some() { None } else { self.in_english(asked)? };
-        let request = match &translated {
-            Some(translated) => Cow::Owned(Request { text: translated.text.clone(), ..request.clone() }),
-            None => Cow::Borrowed(request),
-        };
-        let text = translated.as_ref().map_or(asked, |translated| translated.text.as_str());
-        let answered = answered(session, text);
-        let is_closed = chosen.is_some() || apart.is_some();
-        let says = answered.is_none() && !is_closed && !text.trim().is_empty();
+        let OpenTable { working, query, column } = self.open_table(session, request)?;
+        let said = self.said(session, request, working.is_some())?;
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
-        let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
-        let asked_of = TurnToRead { session, text, previous, plan: plan.as_ref(), at_hand };
-        let built_in = if says { BuiltIn.read(self, &asked_of)? } else { None };
-        let built_in = built_in.unwrap_or_default();
-        let mut signals = self.classified(session, text, answered.as_ref());
-        if let Some(latest) = session.remembered().last().filter(|_| is_closed && answered.is_none()) {
-            signals.operation = without_clarify(&latest.signals.operation);
-        }
-        let trust = self.config.llm.reading;
-        let by_model = match model.filter(|_| says && built_in.certainty() < self.trust_in_reading()) {
-            // Of a model that was not measured only a plan is taken, and it is said to be one.
-            Some(model) if trust.is_some() || plan.is_some() => model.read(self, &asked_of)?,
-            _ => None,
-        };
-        let understood = match by_model {
-            Some(read) if trust.is_none() => {
-                let written = read.over.and_then(|over| over.written);
-                Understood { over: built_in.over.map(|over| over.with_plan(written)), ..built_in }
-            }
-            Some(read) => read,
-            None => built_in,
-        };
-        if let Some((operation, intention)) = understood.purpose {
-            signals.operation = model::with_voice(&signals.operation, operation, self.trust_in_reading());
-            signals.intention = model::with_voice(&signals.intention, intention, self.trust_in_reading());
-        }
-        if let Some(kind) = understood.over.as_ref().and_then(PlanReading::written_kind) {
-            // What the plan changes is what is asked for now, whatever the model calls the whole of it.
-            signals.operation = signals.operation.certain(kind);
-        }
+        let plan = working.as_ref().filter(|_| said.is_free()).map(|input| session.plan_of(input));
+        let text = said.request.text.as_str();
+        let to_read = TurnToRead { session, text, previous, plan: plan.as_ref(), at_hand };
+        let understood = if said.is_free() { self.understood(&to_read, model)? } else { Understood::default() };
+        let (operation, intention) = self.purpose(session, &said, &understood);
+        let Wanted { acts, demands, gone, answers, notes } = self.wanted(&to_read, &said, &understood)?;
+        let signals = Signals { operation, intention, acts, demands, gone, answers };
         let by_model = understood.all_demands.is_some();
-        let after = if says { Some(understood.demands(self, &asked_of)?) } else { None };
         let Understood { turn, over, .. } = understood;
-        signals.acts.clone_from(&turn.acts);
-        let mut notes: Vec<String> = translated.iter().map(Translated::note).collect();
-        if let (Some(id), false) = (&request.table, session.turns.is_empty())
-            && working != session.working()
-        {
-            notes.push(format!("`{id}` is worked with from now on"));
-        }
-        if let Some(mut after) = after {
-            if !by_model {
-                notes.extend(hold_to_stated(&mut after, &turn, session.next_turn()));
-            }
-            notes.extend(
-                after
-                    .not_found
-                    .iter()
-                    .map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")),
-            );
-            notes.extend(merged_values(&after.demands, session));
-            notes.extend(self.unknown_values(&after.demands, session)?);
-            (signals.demands, signals.gone) = (after.demands, after.gone);
-            let before =
-                session.remembered().last().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
-            let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
-            let said = if over.is_none() { turn.requested_answers().or(halved) } else { None };
-            signals.answers = said.or(before);
-        }
-        if let Some((role, value)) = &chosen {
-            let after = self.demands_with(session, role, value)?;
-            (signals.demands, signals.gone) = (after.demands, after.gone);
-            signals.acts = vec![Act::Refine];
-        }
-        if let Some((demands, note)) = apart {
-            signals.gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
-            (signals.demands, signals.acts) = (demands, vec![Act::Correct]);
-            notes.push(note);
-        }
-        let wants_more = over.is_none() && turn.is_surely(Act::More);
-        let hidden = if wants_more { session.shown_for_demands() } else { Vec::new() };
-        if !hidden.is_empty() {
-            notes.push(format!("{} shown before are left out", hidden.len()));
-        }
-        let turned_down = if over.is_none() { turned_down(session, &turn) } else { Vec::new() };
-        if !turned_down.is_empty() {
-            notes.push(format!("turned down, and not shown again: {}", turned_down.join(", ")));
-        }
-        let understood = by_model || !turn.spans.is_empty();
-        let words = self.search_text(session, text, &signals, (over.is_some(), understood));
-        let mut requested_columns: Vec<String> =
-            in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
-        if over.is_some() {
-            requested_columns.extend(turn.of(Role::Add).map(|span| span.words.clone()));
-        }
+        let (hidden, turned_down) = match over {
+            Some(_) => (Vec::new(), Vec::new()),
+            None if turn.is_surely(Act::More) => (session.shown_for_demands(), turned_down(session, &turn)),
+            None => (Vec::new(), turned_down(session, &turn)),
+        };
+        let is_understood = by_model || !turn.spans.is_empty();
+        let words = self.search_text(session, text, &signals, (over.is_some(), is_understood));
+        let added = over.iter().flat_map(|_| turn.of(Role::Add)).map(|span| span.words.clone());
+        let wanted = in_role(&signals.demands, &Respect::Column).map(str::to_string);
+        let requested_columns = wanted.chain(added).collect();
+        let is_new = request.table.is_some() && !session.turns.is_empty() && working != session.working();
+        let named = request.table.iter().filter(|_| is_new).map(|id| format!("`{id}` is worked with from now on"));
+        let left_out = (!hidden.is_empty()).then(|| format!("{} shown before are left out", hidden.len()));
+        let refused =
+            (!turned_down.is_empty()).then(|| format!("turned down, and not shown again: {}", turned_down.join(", ")));
+        let translation = said.translated.iter().map(Translated::note);
+        let notes = translation.chain(named).chain(notes).chain(left_out).chain(refused).collect();
+        let Said { request, asked, translated, answered, .. } = said;
         Ok(Reading {
             request,
             asked,
@@ -256,6 +247,129 @@ impl Agent<'_> {
             is_about_other: false,
             notes,
         })
+    }
+
+    /// The table that a request is about, opened: the one that it names, else the one that the session works with.
+    fn open_table(&self, session: &Session, request: &Request) -> Result<OpenTable> {
+        let named = request.table.as_deref().map(|name| self.input(name)).transpose()?;
+        let working = match named {
+            Some(named) => Some(named),
+            None => self.working(session)?,
+        };
+        if request.text.trim().is_empty() && working.is_none() {
+            return Err(Error::Usage("ask something, or name a table".into()));
+        }
+        let query = working.as_ref().map(|input| self.open_input(session, input)).transpose()?;
+        let column = match (&request.column, &query) {
+            (Some(name), Some(query)) => Some(query.column(name)?),
+            (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
+            (None, _) => None,
+        };
+        Ok(OpenTable { working, query, column })
+    }
+
+    /// A request in English, and what it chooses of what was asked about.
+    fn said<'r>(&self, session: &Session, request: &'r Request, is_at_hand: bool) -> Result<Said<'r>> {
+        let asked = request.text.as_str();
+        let chosen = chosen(session, asked);
+        let apart = if is_at_hand { None } else { set_apart(&session.demands, asked) };
+        let translated = if chosen.is_some() || apart.is_some() { None } else { self.in_english(asked)? };
+        let request = match &translated {
+            Some(translated) => Cow::Owned(Request { text: translated.text.clone(), ..request.clone() }),
+            None => Cow::Borrowed(request),
+        };
+        let answered = answered(session, &request.text);
+        Ok(Said { request, asked, translated, chosen, apart, answered })
+    }
+
+    /// A turn as the built-in reader understands it, or the model where that is less sure.
+    fn understood(&self, to_read: &TurnToRead<'_>, model: Option<&LanguageModel<'_>>) -> Result<Understood> {
+        let built_in = BuiltIn.read(self, to_read)?.unwrap_or_default();
+        let is_measured = self.config.llm.reading.is_some();
+        // Of a model that was not measured only a plan is taken, and it is said to be one.
+        let may_ask = built_in.certainty() < self.trust_in_reading() && (is_measured || to_read.plan.is_some());
+        let by_model = match model.filter(|_| may_ask) {
+            Some(model) => model.read(self, to_read)?,
+            None => None,
+        };
+        Ok(match by_model {
+            Some(read) if is_measured => read,
+            Some(read) => {
+                let written = read.over.and_then(|over| over.written);
+                Understood { over: built_in.over.map(|over| over.with_plan(written)), ..built_in }
+            }
+            None => built_in,
+        })
+    }
+
+    /// Operation and intention of a request in its session.
+    fn purpose(
+        &self,
+        session: &Session,
+        said: &Said<'_>,
+        understood: &Understood,
+    ) -> (Ranked<OperationKind>, Ranked<Intention>) {
+        let latest = session.remembered().last().map(|turn| &turn.signals);
+        if let (Some(choice), Some(before)) = (&said.answered, latest) {
+            let operation = match choice.operation {
+                Some(kind) => before.operation.certain(kind),
+                None => without_clarify(&before.operation),
+            };
+            return (operation, before.intention.clone());
+        }
+        let (operation, intention) = classified(&said.request.text, &Context { texts: self.window(session) });
+        let operation = match latest.filter(|_| said.is_closed()) {
+            Some(before) => without_clarify(&before.operation),
+            None => operation,
+        };
+        let (operation, intention) = match understood.purpose {
+            Some((kind, purpose)) => {
+                let trust = self.trust_in_reading();
+                (model::with_voice(&operation, kind, trust), model::with_voice(&intention, purpose, trust))
+            }
+            None => (operation, intention),
+        };
+        // What the plan changes is what is asked for now, whatever the model calls the whole of it.
+        let written = understood.over.as_ref().and_then(PlanReading::written_kind);
+        match written {
+            Some(kind) => (operation.certain(kind), intention),
+            None => (operation, intention),
+        }
+    }
+
+    /// What is wanted of datasets after a turn.
+    fn wanted(&self, to_read: &TurnToRead<'_>, said: &Said<'_>, understood: &Understood) -> Result<Wanted> {
+        let (session, turn) = (to_read.session, &understood.turn);
+        let before = session.remembered().last().and_then(|turn| turn.signals.answers);
+        let answers = before.filter(|_| said.answered.is_some());
+        if let Some((demands, note)) = &said.apart {
+            let gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
+            let (acts, demands, notes) = (vec![Act::Correct], demands.clone(), vec![note.clone()]);
+            return Ok(Wanted { acts, demands, gone, answers, notes });
+        }
+        if let Some((role, value)) = &said.chosen {
+            let Revised { demands, gone, .. } = self.demands_with(session, role, value)?;
+            return Ok(Wanted { acts: vec![Act::Refine], demands, gone, answers, notes: Vec::new() });
+        }
+        let acts = turn.acts.clone();
+        if !said.is_free() {
+            let (demands, gone, notes) = (session.demands.clone(), Vec::new(), Vec::new());
+            return Ok(Wanted { acts, demands, gone, answers, notes });
+        }
+        let mut after = understood.demands(self, to_read)?;
+        let mut notes = match understood.all_demands {
+            Some(_) => Vec::new(),
+            None => hold_to_stated(&mut after, turn, session.next_turn()),
+        };
+        let Revised { demands, gone, not_found } = after;
+        let not_found = not_found.iter();
+        notes.extend(not_found.map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")));
+        notes.extend(merged_values(&demands, session));
+        notes.extend(self.unknown_values(&demands, session)?);
+        let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
+        let stated = turn.requested_answers().or(halved).filter(|_| understood.over.is_none());
+        let answers = stated.or(before.filter(|_| !turn.has(Act::New)));
+        Ok(Wanted { acts, demands, gone, answers, notes })
     }
 
     /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
@@ -279,22 +393,6 @@ impl Agent<'_> {
         };
         let stays = as_said > in_english || (as_said > 0.0 && as_said >= in_english && all_known()?);
         Ok((!stays).then_some(translated))
-    }
-
-    /// Operation and intention of a request in its session, with the demands in force before it.
-    fn classified(&self, session: &Session, text: &str, answered: Option<&Choice>) -> Signals {
-        if let (Some(choice), Some(latest)) = (answered, session.remembered().last()) {
-            let before = &latest.signals;
-            let operation = match choice.operation {
-                Some(kind) => before.operation.certain(kind),
-                None => without_clarify(&before.operation),
-            };
-            let (acts, demands) = (Vec::new(), session.demands.clone());
-            return Signals { operation, acts, demands, gone: Vec::new(), ..before.clone() };
-        }
-        let (operation, intention) = classified(text, &Context { texts: self.window(session) });
-        let (acts, demands) = (Vec::new(), session.demands.clone());
-        Signals { operation, intention, acts, demands, gone: Vec::new(), answers: None }
     }
 
     /// What is searched for: a first request as it is said, where the index knows sentences; else the topic and what else is wanted in words, and

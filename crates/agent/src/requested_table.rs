@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use super::Agent;
 use super::described_table::{self, described, overlap, spelt_out};
-use super::known_columns::AtHand;
+use super::known_columns::{AtHand, column_names};
 use super::requested_columns::Partner;
 use super::scored::Scored;
 use super::tables::is_any_held;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
 use crate::recommend::mentions::Phrases;
-use crate::recommend::next_operations::{SOURCE_COLUMN, requested_columns};
+use crate::recommend::next_operations::{SOURCE_COLUMN, join_keys, requested_columns, union_part};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
@@ -20,7 +20,6 @@ use lakeward_core::text::{NameParts, name_likeness};
 use lakeward_lake::composite_key::is_time;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
-use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{How, NotApplied, RequestedTable};
 use lakeward_search::candidates::Relevance;
 use lakeward_search::composite::{self, CompositeOptions};
@@ -94,6 +93,13 @@ pub(crate) struct Chosen {
     pub(super) left: Vec<String>,
 }
 
+impl Chosen {
+    /// A table of which all that is wanted is there.
+    fn whole(table: String, next: Next, fit: f64) -> Self {
+        Self { table, next, fit, not_applied: Vec::new(), left: Vec::new() }
+    }
+}
+
 impl Agent<'_> {
     /// The table to join with, and how; `None` where none fits.
     ///
@@ -158,15 +164,7 @@ impl Agent<'_> {
         let Some(Partner { candidate, answer, columns, is_count, mut not_applied, left }) = found else {
             return Ok(None);
         };
-        let mut on: Vec<JoinKey> = answer
-            .on
-            .iter()
-            .map(|pair| JoinKey {
-                left: pair.query_column.clone(),
-                right: pair.column.clone(),
-                exact: answer.normalised.is_empty(),
-            })
-            .collect();
+        let mut on = join_keys(&answer);
         if on.is_empty() {
             return Ok(None);
         }
@@ -210,8 +208,7 @@ impl Agent<'_> {
         if is_count && let [column] = &columns[..] {
             let pair = |key: JoinKey| KeyPair { query_column: key.left, column: key.right };
             let on: Vec<KeyPair> = on.into_iter().map(pair).collect();
-            let taken = relation_columns(self.connected(session)?, &plan.relation)?;
-            let taken: Vec<String> = taken.into_iter().map(|column| column.name).collect();
+            let taken = column_names(self.connected(session)?, &plan.relation)?;
             let name = free_name((&table, Aggregate::Count.named(column)), &on, &taken);
             let added = Added { table: &table, column, on: &on, name: &name };
             let (step, _) = one_row_join(theirs, &added, Aggregate::Count);
@@ -289,17 +286,18 @@ impl Agent<'_> {
         requested: &[String],
         table: &QueryTable,
         partners: &[Scored],
-    ) -> Result<Option<Candidate>> {
+    ) -> Result<Option<Scored>> {
         let (phrases, own) = (Phrases::of(text), &table.entry.profile.columns);
         let least = self.ranking.operations.wanted_column;
         let by_keys = self.joined_on(&keys_named(table, text, &[], requested), table)?;
         let joined = partners.iter().filter_map(|scored| {
             let join = by_keys.get(scored.id())?.clone();
             let candidate = Candidate { join: Some(join), ..scored.candidate.clone() };
-            (!requested_columns(requested, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
+            let has_requested = !requested_columns(requested, least, &phrases, own, &candidate).is_empty();
+            has_requested.then(|| Scored { candidate, ..scored.clone() })
         });
-        let score = |candidate: &Candidate| candidate.join.as_ref().map_or(0.0, |answer| answer.score);
-        Ok(joined.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.dataset.id().cmp(a.dataset.id()))))
+        let score = |scored: &Scored| scored.candidate.join.as_ref().map_or(0.0, |answer| answer.score);
+        Ok(joined.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.id().cmp(a.id()))))
     }
 
     /// The table of an id, as it is best joined with `table`, on a column of `keys` where they are named; `None` where no values meet.
@@ -338,9 +336,7 @@ impl Agent<'_> {
 
     /// What a search for the words of a requested table finds, each table with its score as a share of the best one's.
     pub(super) fn found_for(&self, requested: &RequestedTable) -> Result<Found> {
-        let words: Vec<&str> =
-            std::iter::once(requested.words.as_str()).chain(requested.columns.iter().map(String::as_str)).collect();
-        let Some(found) = self.searched(words.join(" ").trim())? else { return Ok(BTreeMap::new()) };
+        let Some(found) = self.searched(all_words(requested).trim())? else { return Ok(BTreeMap::new()) };
         let best = found.answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
         Ok(found.answers.into_iter().map(|answer| (answer.table, answer.score / best)).collect())
     }
@@ -360,14 +356,13 @@ impl Agent<'_> {
         (requested, found): (&RequestedTable, &Found),
         text: &str,
     ) -> Result<Option<(f64, UnionAnswer)>> {
-        let used: Vec<&Input> = plan.inputs();
         let least = self.ranking.fit.least_alignment;
         let mut best: Option<(f64, f64, UnionAnswer)> = None;
         for answer in self.aligned(session, plan)? {
             if answer.parts.alignment < least {
                 continue;
             }
-            if used.iter().any(|input| matches!(input, Input::Table(id) if *id == answer.table)) {
+            if plan.tables().any(|used| used == answer.table) {
                 continue;
             }
             let title = self.index.dataset(self.index.find(&answer.table)?)?.title();
@@ -402,28 +397,17 @@ impl Agent<'_> {
         let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
         // Words that name no table, or all of a kind, mean those that fit.
         let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (requested.id.is_none() && fitting.len() > 1);
-        let answers: Vec<UnionAnswer> = if unnamed && !groups {
-            fitting.into_iter().cloned().collect()
-        } else {
-            best.into_iter().map(|(_, answer)| answer).collect()
+        let answers = match unnamed && !groups {
+            true => fitting,
+            false => best.iter().map(|(_, answer)| answer).collect(),
         };
         let Some(best) = answers.first() else { return Ok(None) };
         let own = self.open_input(session, &plan.relation.source)?.columns.len();
         let (first, fit) = (best.table.clone(), best.alignment.len() as f64 / own.max(1) as f64);
-        let part = |answer: UnionAnswer| UnionPart {
-            columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
-            with: Relation::of(Input::Table(answer.table)),
-        };
-        let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
+        let others: Vec<UnionPart> = answers.iter().copied().map(union_part).collect();
         let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
         let step = Step::Union(Union { others, keep_extra: false, source_column });
-        Ok(Some(Chosen {
-            table: first,
-            next: Next::Step(Box::new(step)),
-            fit,
-            not_applied: Vec::new(),
-            left: Vec::new(),
-        }))
+        Ok(Some(Chosen::whole(first, Next::Step(Box::new(step)), fit)))
     }
 
     /// The table to work on instead, with the names that the plan knows; `None` where none fits.
@@ -441,8 +425,14 @@ impl Agent<'_> {
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         let next = Next::Source(Input::Table(answer.table.clone()), renames);
-        Ok(Some(Chosen { table: answer.table, next, fit: 1.0, not_applied: Vec::new(), left: Vec::new() }))
+        Ok(Some(Chosen::whole(answer.table, next, 1.0)))
     }
+}
+
+/// All words for a requested table: for itself, then for its columns.
+pub(super) fn all_words(requested: &RequestedTable) -> String {
+    let columns = requested.columns.iter().map(String::as_str);
+    std::iter::once(requested.words.as_str()).chain(columns).collect::<Vec<_>>().join(" ")
 }
 
 /// The columns of the table at hand that a request names as keys, by place. If the reader read several as keys, it is

@@ -46,6 +46,14 @@ pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
     scored.iter().find(|scored| !scored.candidate.dataset.is_record())
 }
 
+/// The candidates, the first of them whose id `is_it` before all.
+pub(super) fn with_first(mut scored: Vec<Scored>, is_it: impl Fn(&str) -> bool) -> Vec<Scored> {
+    if let Some(place) = scored.iter().position(|scored| is_it(scored.id())) {
+        scored[..=place].rotate_right(1);
+    }
+    scored
+}
+
 /// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
 pub(super) fn best_for<'a>(
     kind: OperationKind,

@@ -96,11 +96,7 @@ impl Agent<'_> {
 /// id of one table; codes in capitals that are that of a table in the folder of one that `plan` reads.
 pub(super) fn ids_in(index: &LakeIndex, text: &str, plan: &Plan) -> Result<Vec<(std::ops::Range<usize>, String)>> {
     let mut found = Vec::new();
-    let folders: Vec<&str> = plan
-        .inputs()
-        .into_iter()
-        .filter_map(|input| if let Input::Table(id) = input { Some(id.rsplit_once('/')?.0) } else { None })
-        .collect();
+    let folders: Vec<&str> = plan.tables().filter_map(|id| Some(id.rsplit_once('/')?.0)).collect();
     let mut at = 0;
     for word in
         text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '"' | '`' | '\''))

@@ -9,20 +9,19 @@ use super::found::{DEPTH, Found};
 use super::model;
 use super::plan_reading::PlanReading;
 use super::reading::{Reading, without_clarify};
-use super::scored::{Scored, best_table, lists};
+use super::scored::{Scored, best_table, lists, with_first};
 use super::trace::RankedList;
+use super::turn::ReadTurn;
 use crate::agentic::card::{self, Card};
 use crate::agentic::listwise::OrderRequest;
 use crate::recommend::fit;
-use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Input, Label, OperationKind, in_role};
+use lakeward_core::request::{Label, OperationKind, in_role};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
-use lakeward_models::llm::LanguageModel;
 use lakeward_models::llm::listwise::Order;
 use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
 use lakeward_search::{QueryTable, Relevance};
@@ -32,8 +31,6 @@ const PAIRED: usize = 20;
 
 /// The candidates of a turn with their scores.
 pub(super) struct Weighed {
-    /// What the intention asks of tables.
-    pub(super) spec: TaskSpec,
     /// The candidates, best first.
     pub(super) scored: Vec<Scored>,
     /// Without a working table, where a join or union may be meant, or columns are wanted that the best table has not: the best table, and what goes with it.
@@ -56,56 +53,43 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Whatever the index and the files of a pair report.
-    pub(super) fn weigh_found(
-        &self,
-        session: &Session,
-        reading: &Reading<'_>,
-        found: &Found<'_>,
-        model: Option<&LanguageModel<'_>>,
-    ) -> Result<Weighed> {
-        let spec = reading.spec();
-        let mut scored = self.scored(session, reading, found, found.table.as_ref())?;
-        let mut lists = lists(&scored);
-        if let Some(order) = model.and_then(|model| self.ordered_by(model, session, reading, &spec, &scored)) {
-            lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
-            scored = self.reordered(scored, &order);
-        }
-        self.put_explained_first(&found.explained, &mut scored)?;
-        if reading.query.is_none() {
-            self.put_edition_first(&reading.words, &mut scored)?;
-        }
-        let is_read = reading.query.is_none() && reading.answered.is_none() && !reading.request.text.trim().is_empty();
-        let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
+    pub(super) fn weigh_found(&self, turn: ReadTurn<'_>, found: &Found<'_>) -> Result<Weighed> {
+        let ReadTurn { session, reading, .. } = turn;
+        let by_utility = self.scored(session, reading, found, found.table.as_ref())?;
+        let mut lists = lists(&by_utility);
+        let order = self.ordered_by_model(turn, &by_utility);
+        lists.extend(
+            order
+                .as_ref()
+                .map(|order| RankedList::of("model", order.places.iter().map(|place| (by_utility[*place].id(), None)))),
+        );
+        let scored = match &order {
+            Some(order) => self.reordered(by_utility, order),
+            None => by_utility,
+        };
+        let scored = self.with_explained_first(&found.explained, scored)?;
+        let is_found = reading.query.is_none();
+        let scored = if is_found { self.with_edition_first(&reading.words, scored)? } else { scored };
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
-        let pair = if reading.query.is_some() { None } else { self.pair(session, reading, found, &scored)? };
-        Ok(Weighed { spec, scored, pair, over_first, lists })
+        let is_read = is_found && reading.answered.is_none() && !reading.request.text.trim().is_empty();
+        let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();
+        let pair = if is_found { self.pair(session, reading, found, &scored)? } else { None };
+        Ok(Weighed { scored, pair, over_first, lists })
     }
 
-    /// Puts the best table whose codes the first one explains before it.
-    fn put_explained_first(&self, explained: &[Explained], scored: &mut Vec<Scored>) -> Result<()> {
-        let Some(best) = best_table(scored) else { return Ok(()) };
+    /// The candidates, the best table whose codes the best one explains before all.
+    fn with_explained_first(&self, explained: &[Explained], scored: Vec<Scored>) -> Result<Vec<Scored>> {
+        let Some(best) = best_table(&scored) else { return Ok(scored) };
         let by_best = explained.iter().filter(|explained| explained.list == best.id());
         let explained: BTreeSet<&str> = by_best.map(|by_best| self.index.id(by_best.table)).collect::<Result<_>>()?;
-        if let Some(place) = scored.iter().position(|scored| explained.contains(scored.id())) {
-            let first = scored.remove(place);
-            scored.insert(0, first);
-        }
-        Ok(())
+        Ok(with_first(scored, |id| explained.contains(id)))
     }
 
-    /// The first candidates in the model's order.
-    fn ordered_by(
-        &self,
-        model: &LanguageModel<'_>,
-        session: &Session,
-        reading: &Reading<'_>,
-        spec: &TaskSpec,
-        scored: &[Scored],
-    ) -> Option<Order> {
+    /// The order that the model gives the first candidates, where it is asked and gives one.
+    fn ordered_by_model(&self, turn: ReadTurn<'_>, scored: &[Scored]) -> Option<Order> {
+        let ReadTurn { session, reading, model } = turn;
         let llm = &self.config.llm;
-        if llm.ranking == Some(0.0) {
-            return None;
-        }
+        let model = model.filter(|_| llm.ranking != Some(0.0))?;
         let first = &scored[..scored.len().min(llm.candidates)];
         let cards: Vec<Card> = first
             .iter()
@@ -117,7 +101,7 @@ impl Agent<'_> {
             request: &reading.request.text,
             operation: reading.signals.operation.label.name(),
             intention: reading.signals.intention.label.name(),
-            specification: serde_json::to_value(spec).unwrap_or_default(),
+            specification: serde_json::to_value(reading.spec()).unwrap_or_default(),
             table: model::table_at_hand(reading.query.as_ref()),
         };
         model::order(model, &asked, &cards)
@@ -165,20 +149,9 @@ impl Agent<'_> {
             accepted: false,
             weights: &self.ranking,
         };
-        let kept: Option<BTreeSet<&str>> = reading
-            .answered
-            .as_ref()
-            .map(|choice| choice.tables.iter().map(String::as_str).collect::<BTreeSet<_>>())
-            .filter(|tables| !tables.is_empty());
         let mut scored: Vec<Scored> = candidates
             .into_iter()
-            .filter(|candidate| {
-                let id = candidate.dataset.id().as_str();
-                let is_hidden = reading.hidden.iter().any(|hidden| hidden == id);
-                let done_with = session.is_rejected(id) || used.contains(id) || is_hidden;
-                (!done_with || names_table(&reading.request.text, id))
-                    && kept.as_ref().is_none_or(|kept| kept.contains(id))
-            })
+            .filter(|candidate| may_serve(session, reading, &used, candidate.dataset.id().as_str()))
             .filter_map(|mut candidate| {
                 let of_record = match found.records.as_ref().filter(|_| candidate.dataset.is_record()) {
                     // The search for records looked at all of them.
@@ -238,11 +211,20 @@ impl Agent<'_> {
     }
 }
 
+/// Whether a candidate may serve: it is of the choice that was made, and neither turned down, shown before nor `used` up, unless the words name
+/// it.
+fn may_serve(session: &Session, reading: &Reading<'_>, used: &BTreeSet<&str>, id: &str) -> bool {
+    let is_hidden = reading.hidden.iter().any(|hidden| hidden == id);
+    let done_with = session.is_rejected(id) || used.contains(id) || is_hidden;
+    let chosen = reading.answered.as_ref().map(|choice| &choice.tables).filter(|tables| !tables.is_empty());
+    (!done_with || names_table(&reading.request.text, id))
+        && chosen.is_none_or(|chosen| chosen.iter().any(|chosen| chosen == id))
+}
+
 /// The tables that the working table was made of: they are in it.
 fn used_up(session: &Session) -> BTreeSet<&str> {
     let standing = session.steps.iter().filter(|step| !step.undone);
-    let inputs = standing.flat_map(|step| step.plan.inputs());
-    inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
+    standing.flat_map(|step| step.plan.tables()).collect()
 }
 
 /// Whether the words of a text name a table outright: they contain its id or all words of its last part.

@@ -14,7 +14,8 @@ use lakeward_agent::Request;
 use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::OperationKind;
 
 static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::ranked::<Row<'static>>);
 
@@ -83,6 +84,5 @@ fn row<'a>(table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
 
 /// Whether the runnable form of `operation` reads the table `id`.
 fn uses(operation: &RankedOperation, id: &str) -> bool {
-    let inputs = operation.runnable.iter().flat_map(|plan| plan.inputs());
-    inputs.into_iter().any(|input| matches!(input, Input::Table(table) if table == id))
+    operation.runnable.iter().flat_map(Plan::tables).any(|table| table == id)
 }

@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 pub use self::dictionary::{DataDictionary, DictionaryEntry};
 use self::proposal::proposal;
 pub(crate) use self::proposal::{Added, free_name, one_row_join};
+use crate::execution::preview_rows;
+use crate::known_columns::column_names;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Expression, Grouping, Measure, MeasureFunction, Plan, Step};
 use lakeward_core::request::Input;
@@ -23,9 +25,7 @@ use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
-use lakeward_operate::{
-    Gain, GainOptions, LakeContext, PreviewLimits, Split, feature_gain, plan_preview, plan_sql, relation_columns,
-};
+use lakeward_operate::{Gain, GainOptions, LakeContext, Split, feature_gain, plan_sql};
 use lakeward_search::correlate::{self, CorrelationAnswer, FOLLOWS};
 use lakeward_search::{CorrelateOptions, QueryTable};
 
@@ -190,8 +190,7 @@ pub fn feature_table(
         None => Input::File(query.path.to_string_lossy().into_owned()),
     };
     let base = options.base.clone().unwrap_or_else(|| Plan::of(source));
-    let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-    let rows = plan_preview(context, &base, &limits)?.rows_out;
+    let rows = preview_rows(context, &base)?.rows_out;
     let keys: Vec<Vec<usize>> = found.keys.iter().map(|key| query.columns_named(key)).collect::<Result<_>>()?;
     let split = split(columns, &keys, rows);
     let mut given = given(columns, options.target, &keys);
@@ -217,8 +216,7 @@ pub fn feature_table(
         plan: base,
         notes,
     };
-    let mut taken: Vec<String> =
-        relation_columns(context, &table.plan.relation)?.into_iter().map(|column| column.name).collect();
+    let mut taken = column_names(context, &table.plan.relation)?;
     for answer in found.answers.into_inner() {
         if table.features.len() == options.k {
             break;
@@ -229,7 +227,7 @@ pub fn feature_table(
                 let plan = table.plan.clone().then(step);
                 let left = options.within.saturating_sub(started.elapsed());
                 let least = if options.only.is_empty() { LEAST_GAIN } else { f64::NEG_INFINITY };
-                if let Err(left_out) = add(context, &mut table, (feature, least), plan, &limits, &split, left)? {
+                if let Err(left_out) = add(context, &mut table, (feature, least), plan, &split, left)? {
                     table.left_out.push(left_out);
                 } else if let Some(feature) = table.features.last() {
                     taken.push(feature.name.clone());
@@ -253,13 +251,12 @@ fn add(
     table: &mut FeatureTable,
     (mut feature, least): (Feature, f64),
     plan: Plan,
-    limits: &PreviewLimits,
     split: &Split,
     within: Duration,
 ) -> Result<std::result::Result<(), LeftOut>> {
     let answer = &feature.found;
     let left_out = |reason: String| LeftOut::of(answer, reason);
-    let preview = match plan_preview(context, &plan, limits) {
+    let preview = match preview_rows(context, &plan) {
         Ok(preview) => preview,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => return Ok(Err(left_out(error.to_string()))),

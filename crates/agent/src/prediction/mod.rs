@@ -17,10 +17,13 @@ use self::phrases::phrases;
 pub(super) use self::phrases::unexplained;
 use super::Agent;
 use super::scored::Scored;
+use crate::execution::preview_rows;
 use crate::feature_table::{Aggregate, Feature, FeatureOptions, FeatureTable, feature_table};
+use crate::known_columns::column_names;
+use crate::plan_edit::first_steps;
+use crate::recommend::RankedOperation;
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
-use crate::recommend::{Question, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, Measure, Plan, Step};
@@ -29,7 +32,6 @@ use lakeward_core::text::counted;
 use lakeward_index::ColumnRef;
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{Role, TurnReading};
 use lakeward_search::QueryTable;
 use lakeward_search::correlate;
@@ -44,6 +46,7 @@ const SURE: f64 = 0.6;
 const SUSPECTED: f64 = 0.2;
 /// An operation of this certainty, if it is no join, is no request for columns of other tables.
 const SURE_OF_OTHER_KIND: f64 = 0.9;
+
 /// What a turn for a prediction is answered with.
 struct Predicted {
     /// The operation to go first.
@@ -69,30 +72,48 @@ pub(super) struct Joining<'a> {
     pub is_guess: bool,
 }
 
+/// Operations with what joins of other tables make of them.
+pub(super) struct Joined {
+    /// The operations, best first.
+    pub operations: Vec<RankedOperation>,
+    /// What is to be said of the first.
+    pub notes: Vec<String>,
+    /// Whether a search found the columns of the first, as the words do not give them.
+    pub is_looked_up: bool,
+}
+
+impl Joined {
+    /// Operations with which nothing is joined.
+    pub fn of(operations: Vec<RankedOperation>) -> Self {
+        Self { operations, notes: Vec::new(), is_looked_up: false }
+    }
+}
+
 impl Agent<'_> {
-    /// Puts an operation first that adds columns of other tables, with one row for each key, where the request wants
-    /// such columns: to predict something, or beside the rows at hand. Returns what to say of it, and whether the
-    /// operation was found by a search, as the words do not give its columns. `read` is the request as it is read
-    /// without a table.
+    /// The operations, the first of which adds columns of other tables, with one row for each key, where the request wants
+    /// such columns: to predict something, or beside the rows at hand. `read` is the request as it is read without a table.
     ///
     /// # Errors
     /// Those of [`feature_table`] and of previewing plans.
-    pub(super) fn put_joins(
+    pub(super) fn with_joins(
         &self,
         session: &Session,
         request: (&Signals, &str),
         joining: &Joining<'_>,
         (turn, read): (&TurnReading, &TurnReading),
-        operations: &mut Vec<RankedOperation>,
-    ) -> Result<(Vec<String>, bool)> {
+        mut operations: Vec<RankedOperation>,
+    ) -> Result<Joined> {
         let Joining { base, table, is_at_hand, requested, partners, is_guess } = *joining;
         if is_at_hand {
             return match self.features_for(session, request, base, table, (requested, partners), turn)? {
-                Some(predicted) => {
-                    next_operations::put_first(operations, predicted.operation);
-                    Ok((predicted.notes, true))
+                Some(Predicted { operation, notes }) => {
+                    next_operations::put_first(&mut operations, operation);
+                    Ok(Joined { operations, notes, is_looked_up: true })
                 }
-                None => Ok((self.keep_rows(session, request, (base, table, turn), operations)?, false)),
+                None => {
+                    let notes = self.keep_rows(session, request, (base, table, turn), &mut operations)?;
+                    Ok(Joined { operations, notes, is_looked_up: false })
+                }
             };
         }
         // Without a table at hand a join of which the words were not read adds what they name rather than what fits best.
@@ -105,11 +126,12 @@ impl Agent<'_> {
                 if added.is_empty() || !is_join {
                     named.preconditions.push(unmet("which columns is guessed from the words"));
                 }
-                next_operations::put_first(operations, named);
-                return Ok((self.keep_rows(session, request, (base, table, read), operations)?, true));
+                next_operations::put_first(&mut operations, named);
+                let notes = self.keep_rows(session, request, (base, table, read), &mut operations)?;
+                return Ok(Joined { operations, notes, is_looked_up: true });
             }
         }
-        Ok((Vec::new(), false))
+        Ok(Joined::of(operations))
     }
 
     /// The joins of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know
@@ -286,12 +308,8 @@ impl Agent<'_> {
         let steps = &plan.relation.steps;
         let is_grouped = |step: &Step| matches!(step, Step::Group(grouping) if !grouping.keys.is_empty());
         let Some(place) = steps.iter().position(is_grouped) else { return Ok(false) };
-        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let rows = |count: usize| {
-            let mut first = plan.clone();
-            first.relation.steps.truncate(count);
-            Ok::<u64, Error>(plan_preview(self.connected(session)?, &first, &limits)?.rows_out)
-        };
+        let context = self.connected(session)?;
+        let rows = |count: usize| Ok::<u64, Error>(preview_rows(context, &first_steps(plan, count))?.rows_out);
         let before = rows(place)?;
         Ok(before > 1 && rows(place + 1)? == before)
     }
@@ -303,7 +321,7 @@ impl Agent<'_> {
             let is_of = |measure: &Measure| measure.of.as_ref().is_some_and(|of| of.as_column() == Some(name));
             !grouping.keys.is_empty() && grouping.measures.iter().any(is_of)
         };
-        let has = relation_columns(self.connected(session)?, &plan.relation)?.iter().any(|column| column.name == name);
+        let has = column_names(self.connected(session)?, &plan.relation)?.iter().any(|column| column == name);
         Ok(has || plan.relation.steps.iter().any(figure))
     }
 }
@@ -374,7 +392,7 @@ fn which(columns: &[ColumnProfile]) -> RankedOperation {
     let names = (0..columns.len()).filter(can_be).take(SHOWN).map(|place| format!("`{}`", columns[place].name));
     let names: Vec<String> = names.collect();
     let text = format!("Which column do you want to predict? For example {}", names.join(", "));
-    question("the request names no column to be predicted".into(), text)
+    question("the request names no column to be predicted", text)
 }
 
 /// Tells that no column of other tables helps.
@@ -385,14 +403,9 @@ fn nothing_helps(table: &FeatureTable) -> RankedOperation {
     question(format!("{tested} tested"), text)
 }
 
-/// A question without choices, and what it rests on.
-fn question(known: String, text: String) -> RankedOperation {
-    let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
-    RankedOperation {
-        requested: true,
-        question: Some(question),
-        ..proposal(OperationKind::Clarify, vec![met(known)], text)
-    }
+/// A question that is asked whatever else could be done, and what it rests on.
+fn question(known: impl Into<String>, text: String) -> RankedOperation {
+    RankedOperation { requested: true, ..next_operations::asking(known, text) }
 }
 
 fn operation(table: &FeatureTable) -> RankedOperation {

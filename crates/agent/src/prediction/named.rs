@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::phrases::unexplained;
 use super::{FEATURES, Predicted, notes, operation};
 use crate::Agent;
+use crate::execution::preview_rows;
 use crate::feature_table::{Added, Aggregate, feature_table, free_name, one_row_join};
-use crate::known_columns::AtHand;
+use crate::known_columns::{AtHand, column_names};
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{Base, met, proposal, unmet};
 use crate::requested_table::{Chosen, Found, Next};
@@ -22,7 +23,6 @@ use lakeward_lake::grain::GrainKind;
 use lakeward_lake::join_keys;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
-use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{How, NotApplied, RequestedTable, with_table};
 use lakeward_search::column_search::{ColumnAnswer, ColumnMatch};
 use lakeward_search::correlate::{self, KeyPair};
@@ -157,8 +157,7 @@ impl Agent<'_> {
             Err(Error::Usage(_)) => Vec::new(),
             Err(error) => return Err(error),
         };
-        for input in base.plan.inputs() {
-            let Input::Table(used) = input else { continue };
+        for used in base.plan.tables() {
             let used = self.index.find(used)?;
             among.retain(|table| *table != used);
         }
@@ -402,20 +401,17 @@ impl Agent<'_> {
             }
             return Ok(Some(Predicted { operation: operation(&table), notes: notes(&table) }));
         }
-        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let rows = plan_preview(context, &base.plan, &limits)?.rows_out;
+        let rows = preview_rows(context, &base.plan)?.rows_out;
         let mut plan = base.plan.clone();
         let mut parts = Vec::new();
         for Named { table, column, on, aggregate, .. } in &named {
             let Some(on) = on else { continue };
             let entry = self.index.table(self.index.find(table)?)?;
-            let taken: Vec<String> =
-                relation_columns(context, &plan.relation)?.into_iter().map(|column| column.name).collect();
+            let taken = column_names(context, &plan.relation)?;
             let by: Vec<String> =
                 on.iter().map(|pair| format!("`{}` = `{}`", pair.query_column, pair.column)).collect();
             let by = by.join(" and ");
-            let keeps =
-                |plan: &Plan| plan_preview(context, plan, &limits).is_ok_and(|preview| preview.rows() == Some(rows));
+            let keeps = |plan: &Plan| preview_rows(context, plan).is_ok_and(|preview| preview.rows() == Some(rows));
             let name = free_name((table, aggregate.named(column)), on, &taken);
             let plain = plan.clone().then(left_join((table, column, &name), on));
             if *aggregate != Aggregate::Count && keeps(&plain) {

@@ -2,14 +2,15 @@
 
 use super::{SURE, SUSPECTED, target_of_turn};
 use crate::Agent;
+use crate::execution::preview_rows;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
+use crate::known_columns::column_names;
 use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{Base, unmet};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Plan, Step};
 use lakeward_core::request::{Input, Intention, Signals};
-use lakeward_operate::{PreviewLimits, plan_preview, relation_columns};
 use lakeward_reading::reader::{Role, TurnReading};
 use lakeward_search::QueryTable;
 use lakeward_search::correlate::KeyPair;
@@ -34,10 +35,9 @@ impl Agent<'_> {
         let Some(mut plan) = first.runnable.clone() else { return Ok(Vec::new()) };
         if !(predicts || adds) {
             let joins = |plan: &Plan| plan.relation.steps.iter().filter(|step| matches!(step, Step::Join(_))).count();
-            let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
             // A join may repeat rows where nobody said otherwise, within bounds.
             if joins(&plan) > joins(&base.plan)
-                && let Some(reason) = plan_preview(self.connected(session)?, &plan, &limits)?.stopped
+                && let Some(reason) = preview_rows(self.connected(session)?, &plan)?.stopped
             {
                 (first.runnable, first.sql) = (None, None);
                 first.preconditions.insert(0, unmet(reason));
@@ -111,8 +111,7 @@ impl Agent<'_> {
             (with.steps.is_empty() && !base.relation.steps.contains(step)).then(|| table.clone())
         };
         let context = self.connected(session)?;
-        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
-        let rows_of = |plan: &Plan| Ok::<u64, Error>(plan_preview(context, plan, &limits)?.rows().unwrap_or(u64::MAX));
+        let rows_of = |plan: &Plan| Ok::<u64, Error>(preview_rows(context, plan)?.rows().unwrap_or(u64::MAX));
         let mut made = Plan::of(plan.relation.source.clone());
         let mut became = Vec::new();
         for step in &plan.relation.steps {
@@ -162,8 +161,7 @@ impl Agent<'_> {
             if said == Aggregate::Count && std::mem::replace(&mut is_counted, true) {
                 continue;
             }
-            let taken = relation_columns(self.connected(session)?, &plan.relation)?;
-            let taken: Vec<String> = taken.into_iter().map(|column| column.name).collect();
+            let taken = column_names(self.connected(session)?, &plan.relation)?;
             let name = free_name((table, said.named(column)), &on, &taken);
             let (step, word) = one_row_join(profile, &Added { table, column, on: &on, name: &name }, said);
             plan = plan.then(step);

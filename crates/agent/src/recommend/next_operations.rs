@@ -10,7 +10,8 @@ use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::{NameParts, counted};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
+use lakeward_search::join::ColumnPair;
+use lakeward_search::{Candidate, JoinAnswer, RankingWeights, UnionAnswer};
 
 use super::mentions::Phrases;
 
@@ -36,13 +37,13 @@ pub struct Situation<'a> {
     /// Words for columns that are wanted.
     pub requested_columns: &'a [String],
     /// The working table, or the best candidate where there is none.
-    pub base: Option<Base<'a>>,
+    pub base: Option<&'a Base<'a>>,
     /// Whether that is at hand already.
     pub is_at_hand: bool,
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
     pub record: Option<&'a str>,
     /// What the request says of rows, columns and tables, as an operation.
-    pub requested: Option<RankedOperation>,
+    pub requested: Option<&'a RankedOperation>,
     /// Whether that is the plan at hand over other rows.
     pub is_over_other_rows: bool,
     /// Whether nobody could say what is wanted.
@@ -50,9 +51,9 @@ pub struct Situation<'a> {
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
     /// The tables to append, best first.
-    pub supplements: Vec<&'a Candidate>,
+    pub supplements: &'a [&'a Candidate],
     /// The question to ask, should it come to that.
-    pub question: Option<Question>,
+    pub question: Option<&'a Question>,
     /// What decides the order.
     pub weights: &'a RankingWeights,
 }
@@ -73,13 +74,13 @@ impl Situation<'_> {
     fn asks(&self) -> bool {
         let asked = &self.signals.operation;
         let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
-        self.unclear || (!combines && self.requested.as_ref().is_some_and(|requested| requested.runnable.is_none()))
+        self.unclear || (!combines && self.requested.is_some_and(|requested| requested.runnable.is_none()))
     }
 }
 
 /// Where the request says nothing of rows and columns.
 fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
-    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let Some(base) = situation.base else { return without_table(situation, kind) };
     let id = base.entry.id.as_str();
     let what = match kind {
         OperationKind::Aggregate => "figure or group",
@@ -87,15 +88,7 @@ fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOpe
     };
     let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
     if kind == OperationKind::Filter && !situation.is_at_hand && situation.requested.is_none() {
-        let others: Vec<String> = base
-            .plan
-            .inputs()
-            .iter()
-            .filter_map(|input| match input {
-                Input::Table(other) if other != id => Some(other.clone()),
-                _ => None,
-            })
-            .collect();
+        let others: Vec<String> = base.plan.tables().filter(|other| *other != id).map(str::to_string).collect();
         let reason = match others.is_empty() {
             true => format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row")),
             false => format!("opens `{id}` and appends all rows of {}", listed(&others)),
@@ -113,13 +106,13 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let mut operations: Vec<RankedOperation> = OperationKind::ALL
         .iter()
         .map(|kind| {
-            let requested = situation.requested.as_ref().filter(|requested| requested.kind == *kind);
-            let mut ranked = match kind {
-                _ if requested.is_some() => requested.cloned().unwrap_or_else(|| clarify(situation)),
-                OperationKind::Join => join(situation, &phrases),
-                OperationKind::Union => union(situation),
-                OperationKind::Filter | OperationKind::Aggregate => no_columns_named(situation, *kind),
-                OperationKind::Clarify => clarify(situation),
+            let requested = situation.requested.filter(|requested| requested.kind == *kind);
+            let mut ranked = match (requested, kind) {
+                (Some(requested), _) => requested.clone(),
+                (None, OperationKind::Join) => join(situation, &phrases),
+                (None, OperationKind::Union) => union(situation),
+                (None, OperationKind::Filter | OperationKind::Aggregate) => no_columns_named(situation, *kind),
+                (None, OperationKind::Clarify) => clarify(situation),
             };
             ranked.asked = asked.probability(*kind);
             let met = ranked.preconditions.iter().filter(|precondition| precondition.met).count();
@@ -139,8 +132,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
             ranked
         })
         .collect();
-    let sum: f64 = operations.iter().map(|operation| operation.score).sum();
-    operations.iter_mut().for_each(|operation| operation.score /= sum.max(f64::MIN_POSITIVE));
+    to_shares(&mut operations);
     operations.sort_by(|a, b| b.score.total_cmp(&a.score));
     operations
 }
@@ -152,6 +144,11 @@ pub(crate) fn put_first(operations: &mut Vec<RankedOperation>, mut operation: Ra
     }
     operation.score = 1.0;
     operations.insert(0, operation);
+    to_shares(operations);
+}
+
+/// Scales scores to a sum of 1.
+fn to_shares(operations: &mut [RankedOperation]) {
     let sum: f64 = operations.iter().map(|operation| operation.score).sum();
     operations.iter_mut().for_each(|operation| operation.score /= sum.max(f64::MIN_POSITIVE));
 }
@@ -170,6 +167,25 @@ pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, re
         question: None,
         reason,
     }
+}
+
+/// A question without choices, and what it rests on.
+pub(crate) fn asking(known: impl Into<String>, text: String) -> RankedOperation {
+    let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
+    RankedOperation { question: Some(question), ..proposal(OperationKind::Clarify, vec![met(known)], text) }
+}
+
+/// The keys of a join as a plan names them.
+pub(crate) fn join_keys(answer: &JoinAnswer) -> Vec<JoinKey> {
+    let exact = answer.normalised.is_empty();
+    let key = |pair: &ColumnPair| JoinKey { left: pair.query_column.clone(), right: pair.column.clone(), exact };
+    answer.on.iter().map(key).collect()
+}
+
+/// A table to append as a plan names it.
+pub(crate) fn union_part(answer: &UnionAnswer) -> UnionPart {
+    let columns = answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone()));
+    UnionPart { with: Relation::of(Input::Table(answer.table.clone())), columns: columns.collect() }
 }
 
 pub(crate) fn met(what: impl Into<String>) -> Precondition {
@@ -194,7 +210,7 @@ pub(super) fn without_table(situation: &Situation<'_>, kind: OperationKind) -> R
 
 fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let kind = OperationKind::Join;
-    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let Some(base) = situation.base else { return without_table(situation, kind) };
     let partner = situation.partner.and_then(|candidate| Some((candidate, candidate.join.as_ref()?)));
     let Some((candidate, answer)) = partner else {
         let nothing = "no table shares a key with it".to_string();
@@ -213,9 +229,7 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
     let reason =
         format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
-    let exact = answer.normalised.is_empty();
-    let keys = answer.on.iter().map(|pair| (pair.query_column.clone(), pair.column.clone()));
-    let on: Vec<JoinKey> = keys.map(|(left, right)| JoinKey { left, right, exact }).collect();
+    let on = join_keys(answer);
     let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
     let with = Relation::of(Input::Table(answer.table.clone()));
     let step = (!on.is_empty()).then_some(Step::Join(Join { with, kind: JoinKind::Left, on, columns }));
@@ -262,7 +276,7 @@ pub(crate) fn requested_columns(
 
 fn union(situation: &Situation<'_>) -> RankedOperation {
     let kind = OperationKind::Union;
-    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let Some(base) = situation.base else { return without_table(situation, kind) };
     let answers: Vec<(&Candidate, &UnionAnswer)> =
         situation.supplements.iter().filter_map(|candidate| Some((*candidate, candidate.union.as_ref()?))).collect();
     let Some((candidate, answer)) = answers.first() else {
@@ -275,15 +289,11 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
     if answer.near_copy {
         preconditions.push(unmet("nearly all of its rows are in yours already"));
     }
-    let part = |answer: &UnionAnswer| UnionPart {
-        with: Relation::of(Input::Table(answer.table.clone())),
-        columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
-    };
     let tables: Vec<String> = answers.iter().map(|(_, answer)| answer.table.clone()).collect();
     let rows: u64 = answers.iter().map(|(_, answer)| answer.rows).sum();
     let reason = format!("appends {rows} rows of {}, {} columns aligned", listed(&tables), answer.alignment.len());
     let step = Union {
-        others: answers.iter().map(|(_, answer)| part(answer)).collect(),
+        others: answers.iter().map(|(_, answer)| union_part(answer)).collect(),
         keep_extra: false,
         source_column: Some(SOURCE_COLUMN.into()),
     };
@@ -295,18 +305,14 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 }
 
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
-    let lost = situation.requested.as_ref().filter(|requested| requested.runnable.is_none());
+    let lost = situation.requested.filter(|requested| requested.runnable.is_none());
     if let Some(requested) = lost {
         let lost: Vec<&str> =
             requested.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
         let text = format!("What do you mean? {}", lost.join("; "));
-        let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
-        return RankedOperation {
-            question: Some(question),
-            ..proposal(OperationKind::Clarify, vec![met("nothing of it could be applied")], text)
-        };
+        return asking("nothing of it could be applied", text);
     }
-    let Some(question) = &situation.question else {
+    let Some(question) = situation.question else {
         return proposal(
             OperationKind::Clarify,
             vec![unmet("no question would split the tables")],

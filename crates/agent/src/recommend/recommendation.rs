@@ -169,7 +169,7 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
 impl RankedOperation {
     fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
         let inputs = self.runnable.as_ref().map(Plan::inputs).unwrap_or_default();
-        let reads = |table: &String| inputs.iter().any(|input| matches!(input, Input::Table(id) if id == table));
+        let reads = |table: &String| inputs.iter().any(|input| input.table() == Some(table.as_str()));
         // What works on one table works on the one at hand, which need not be the lake's: a file, the result of a step.
         let is_own = |table: &String| !inputs.is_empty() && !self.kind.combines() && !reads(table);
         if let Some(table) = &self.table
@@ -180,10 +180,8 @@ impl RankedOperation {
             self.table = None;
         }
         let mut is_there = true;
-        for input in inputs {
-            if let Input::Table(table) = input {
-                is_there &= gate.has(table)?;
-            }
+        for table in inputs.into_iter().filter_map(Input::table) {
+            is_there &= gate.has(table)?;
         }
         if !is_there {
             gate.count(1);

@@ -258,7 +258,7 @@ fn tables_of<'s>(session: &'s Session, step: &'s Step) -> Vec<&'s str> {
         None => Vec::new(),
     };
     let inputs = step.plan.inputs().into_iter().filter(|input| !known.contains(input));
-    inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
+    inputs.filter_map(Input::table).collect()
 }
 
 /// What was asked in a turn: its text, else that of the turn before, where it has words; with its topic, where it does not say that.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::{Session, Turn};
+use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Demanded, Input};
 use lakeward_core::respect::Respect;
 
@@ -126,11 +127,7 @@ impl Session {
         let at_proposal = self.at_proposal();
         let session = at_proposal.as_ref().unwrap_or(self);
         let plan = session.pending().last().map(|plan| (*plan).clone()).or_else(|| session.plan());
-        let ids = plan.iter().flat_map(|plan| plan.inputs()).filter_map(|input| match input {
-            Input::Table(id) => Some(id.clone()),
-            Input::File(_) | Input::Step(_) => None,
-        });
-        ids.collect()
+        plan.iter().flat_map(Plan::tables).map(str::to_string).collect()
     }
 
     /// Ids of all answers shown since what is wanted changed.

@@ -156,6 +156,11 @@ impl Plan {
     pub fn inputs(&self) -> Vec<&Input> {
         walk::inputs(&self.relation)
     }
+
+    /// The tables of the lake among its inputs, by their ids.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        self.inputs().into_iter().filter_map(Input::table)
+    }
 }
 
 impl From<Relation> for Plan {

@@ -14,3 +14,10 @@ pub enum Input {
     /// The result of a step of the session, from 1.
     Step(usize),
 }
+
+impl Input {
+    /// The id of a table of the lake; none for what is not in it.
+    pub fn table(&self) -> Option<&str> {
+        if let Self::Table(id) = self { Some(id) } else { None }
+    }
+}

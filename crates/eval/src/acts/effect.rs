@@ -11,7 +11,7 @@ use super::facets::{GoldRequest, are_right};
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_core::plan::{Plan, Step};
-use lakeward_core::request::{Act, Demand, Input, Label};
+use lakeward_core::request::{Act, Demand, Label};
 
 /// The fields of the gold standard, with our names of respects for each.
 const FIELDS: [(&str, &[&str]); 8] = [
@@ -198,8 +198,7 @@ impl Observed<'_> {
         }
         if let Some(first) = self.answer.operations.first().filter(|_| of_operation) {
             ids.extend(first.table.as_deref());
-            let inputs = first.runnable.iter().flat_map(Plan::inputs);
-            ids.extend(inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }));
+            ids.extend(first.runnable.iter().flat_map(Plan::tables));
         }
         if shown {
             ids.extend(self.answer.tables.iter().map(|table| table.table.as_str()));

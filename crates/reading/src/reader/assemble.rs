@@ -25,9 +25,10 @@ use lakeward_core::text::{is_function_word, lower_words, name_key, name_words};
 use super::layout::Layout;
 use super::not_applied::NotApplied;
 use super::number::number;
-use super::schema::{ColumnKind, Schema, SchemaColumn, StandIn, value_features};
+use super::schema::{ColumnKind, Schema, SchemaColumn, StandIn};
 use super::span::{Function, Operator, Role, Span, TurnReading};
 use super::unit::Unit;
+use super::value_match::value_features;
 use super::words::words;
 use lakeward_core::request::Act;
 

@@ -5,8 +5,9 @@ use lakeward_core::text::{is_function_word, name_key, stems};
 
 use super::input::Input;
 use super::number::number;
-use super::schema::{ColumnKind, Schema, SchemaColumn, ValueMatch};
+use super::schema::{ColumnKind, Schema, SchemaColumn};
 use super::span::{Operator, Role, Span};
+use super::value_match::ValueMatch;
 
 /// The column whose name the words are, where one alone is called so.
 pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use lakeward_core::text::{bare, name_words};
 
-use super::schema::{ColumnKind, ColumnNames, Schema, SchemaColumn, ValueMatch};
+use super::schema::{ColumnKind, ColumnNames, Schema, SchemaColumn};
+use super::value_match::ValueMatch;
 use super::words::{MOST_WORDS, Word, words};
 
 /// Most pieces of the turn before.

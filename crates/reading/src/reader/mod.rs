@@ -23,6 +23,7 @@ mod schema;
 mod span;
 mod tags;
 mod unit;
+mod value_match;
 mod words;
 
 pub use assemble::{Assembly, RequestedTable, assemble, with_table};
@@ -35,7 +36,8 @@ pub use model::{BuiltInPieces, Reader};
 pub use not_applied::{NotApplied, WhyNot};
 pub use number::{MONTHS, month as month_in_words, number as number_in_words};
 pub use readings::{Meaning, READINGS, Reading, meanings};
-pub use schema::{ColumnKind, Holds, Schema, SchemaColumn, StandIn, ValueMatch, columns_by_steps, schema_of};
+pub use schema::{ColumnKind, Schema, SchemaColumn, StandIn, columns_by_steps, schema_of};
 pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 pub use unit::Unit;
+pub use value_match::{Holds, ValueMatch};
 pub(crate) use words::words;

@@ -14,9 +14,10 @@ use super::demands::schema_of_demands;
 use super::grounding;
 use super::input::{FEATURES, Input, Pieces, features};
 use super::readings::Slot;
-use super::schema::{Holds, Schema, SchemaColumn, StandIn, VALUE_FEATURES, ValueMatch, value_features};
+use super::schema::{Schema, SchemaColumn, StandIn};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::tags::Run;
+use super::value_match::{Holds, VALUE_FEATURES, ValueMatch, value_features};
 use lakeward_core::request::{Act, Intention, Label, OperationKind};
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");

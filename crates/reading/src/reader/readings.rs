@@ -13,9 +13,10 @@ use lakeward_core::plan::Plan;
 use super::assemble::Assembly;
 use super::grounding;
 use super::model::{Encoded, Reader, best};
-use super::schema::{Holds, Schema};
+use super::schema::Schema;
 use super::span::{Role, Span, TurnReading};
 use super::tags::{Run, of_role, runs};
+use super::value_match::Holds;
 use lakeward_core::request::{Act, Label};
 
 /// Readings that are looked at.

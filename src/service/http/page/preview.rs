@@ -273,10 +273,7 @@ pub async fn run(
     });
     let ran = ran.await;
     if let (Some(log), Ok((plan, session))) = (&visitor.app.usage, &ran) {
-        let tables = plan.inputs().into_iter().filter_map(|input| match input {
-            Input::Table(id) => Some(id.clone()),
-            Input::File(_) | Input::Step(_) => None,
-        });
+        let tables = plan.tables().map(str::to_string);
         log.add(&usage::answer_of(session), Did::Ran, tables);
     }
     if let (Err(_), Ok(plan)) = (&ran, edit::plan(&sent)) {

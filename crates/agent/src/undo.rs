@@ -1,0 +1,71 @@
+//! Turns that only take steps back, or make them again: nothing is searched for, and nothing else is proposed.
+
+use super::Agent;
+use super::doubts::carried_out_in_doubt;
+use super::reading::Reading;
+use super::turn::Turned;
+use crate::recommend::RankedOperation;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Act, Input};
+use lakeward_core::text::counted;
+
+impl Agent<'_> {
+    /// The answer to a turn that takes `steps` back, or makes as many again where `act` says so. What is asked for and not carried
+    /// out goes before steps.
+    ///
+    /// # Errors
+    /// What reading the tables' heads meets.
+    pub(super) fn move_back(
+        &self,
+        session: &mut Session,
+        reading: &Reading<'_>,
+        act: Act,
+        steps: usize,
+    ) -> Result<Turned> {
+        let mut notes = Vec::new();
+        let pending = if act == Act::Undo { session.pending().len().min(steps) } else { 0 };
+        if pending > 0 {
+            notes.push("what was asked for and not carried out is dropped".into());
+        }
+        let before = (pending > 0 && pending == steps).then(|| session.plan_before(steps)).flatten();
+        for _ in pending..steps {
+            let (step, did, nothing) = match act {
+                Act::Redo => (session.redo(), "is made again", "there is nothing more to make again"),
+                _ => (session.undo(), "is taken back", "there is nothing more to take back"),
+            };
+            let Some(step) = step else {
+                notes.push(nothing.into());
+                break;
+            };
+            notes.push(format!("step {} {did}", step.number));
+        }
+        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
+        notes.extend(working_note(session));
+        let operations = self.asked_before(session, before)?.into_iter().collect();
+        self.answer_with_operations(session, reading, operations, notes)
+    }
+
+    /// The operation that makes the plan `before` of the working table's, where it is another one: it is asked for again.
+    fn asked_before(&self, session: &Session, before: Option<Plan>) -> Result<Option<RankedOperation>> {
+        let (Some(before), Some(current)) = (before, session.plan()) else { return Ok(None) };
+        if before == current {
+            return Ok(None);
+        }
+        let kind = before.kind();
+        let operation = self.changed_plan(session, &current, before, kind, Vec::new())?;
+        Ok(Some(RankedOperation { score: 1.0, asked: 1.0, requested: true, ..operation }))
+    }
+}
+
+/// What is worked with now, in a clause.
+fn working_note(session: &Session) -> Option<String> {
+    match session.working()? {
+        Input::Step(number) => {
+            let step = session.step(number)?;
+            Some(format!("the working table is now step {number}: {}", counted(step.rows, "row")))
+        }
+        input => Some(format!("the working table is now {input}")),
+    }
+}
