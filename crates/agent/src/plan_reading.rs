@@ -23,13 +23,10 @@ use lakeward_reading::reader::{
     TurnReading, assemble, meanings, schema_of, with_table,
 };
 use lakeward_search::Candidate;
+use lakeward_search::weights::PartnerWeights;
 
 /// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
-/// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
-/// [`FITS`]: shares of key values that meet, of columns that are aligned.
-const LITTLE: f64 = 0.5;
-const FITS: f64 = 0.8;
 
 /// What a reading is corrected by.
 pub(super) type Correction<'c> = dyn Fn(&mut TurnReading) + 'c;
@@ -415,6 +412,7 @@ impl Agent<'_> {
                     self.to_join(session, &plan, (requested, by_words), at_hand, text, partners)?
                 }
                 How::Join | How::Union => {
+                    let PartnerWeights { little_fit, other_fit, .. } = self.ranking.partner;
                     let joined = RequestedTable { how: How::Join, ..requested.clone() };
                     let join = || self.to_join(session, &plan, (&joined, by_words), at_hand, text, partners);
                     let append = || self.to_append(session, &plan, (requested, by_words), text, supplements);
@@ -424,8 +422,9 @@ impl Agent<'_> {
                     };
                     match first {
                         // Rows that meet none, and rows that have hardly a column in common, are not what was meant.
-                        Some(found) if found.fit <= LITTLE => {
-                            other()?.filter(|other| other.table == found.table && other.fit >= FITS).or(Some(found))
+                        Some(found) if found.fit <= little_fit => {
+                            let fits = |other: &Chosen| other.table == found.table && other.fit >= other_fit;
+                            other()?.filter(fits).or(Some(found))
                         }
                         found => found,
                     }
@@ -545,7 +544,7 @@ impl Agent<'_> {
         let is_key = |name: &str| join.on.iter().any(|key| key.right == name);
         let others: Vec<&str> =
             dataset.columns().iter().map(|column| &*column.name).filter(|name| !is_key(name)).collect();
-        let called = |head: &String| others.iter().find(|name| is_column_called(head, name));
+        let called = |head: &String| others.iter().find(|name| is_column_called(head, name, &self.ranking.partner));
         let wanted: Vec<&str> = heads.iter().filter_map(called).copied().collect();
         if !heads.is_empty() && wanted.len() == heads.len() {
             join.columns = wanted.into_iter().map(|name| Kept { column: name.into(), name: None }).collect();

@@ -10,9 +10,6 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_reading::reader::{Act, Meaning, NotApplied, TurnReading};
 
-/// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.55;
-
 impl Agent<'_> {
     /// The probability that a turn is read right, 0..=1.
     pub(super) fn certainty(&self, reading: &PlanReading) -> f64 {
@@ -29,11 +26,11 @@ impl Agent<'_> {
         reading: &PlanReading,
         requested: RequestedPlan,
     ) -> Result<RankedOperation> {
-        let doubtful =
-            (!reading.is_written() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
-                Some(span) => format!("what `{}` means is uncertain", span.words),
-                None => "it is uncertain what is meant".into(),
-            });
+        let is_uncertain = self.certainty(reading) < self.ranking.likelihood.uncertain;
+        let doubtful = (!reading.is_written() && is_uncertain).then(|| match reading.turn.least_sure() {
+            Some(span) => format!("what `{}` means is uncertain", span.words),
+            None => "it is uncertain what is meant".into(),
+        });
         let written = reading.written.iter();
         let unsure = written.clone().filter_map(|written| written.unsure.as_ref());
         let unsure = unsure.map(|what| format!("it is uncertain: {what}"));
@@ -57,10 +54,10 @@ impl Agent<'_> {
         first: Option<&Plan>,
     ) -> Result<Vec<RankedOperation>> {
         const MOST: usize = 2;
-        const LEAST: f64 = 0.04;
+        let least = self.ranking.likelihood.other;
         let is_new = |plan: &Plan| Some(plan) != first && *plan != reading.base;
         let may_be =
-            |other: &&Meaning| !reading.is_written() && other.probability >= LEAST && is_new(&other.assembly.plan);
+            |other: &&Meaning| !reading.is_written() && other.probability >= least && is_new(&other.assembly.plan);
         let mut found = Vec::new();
         for Meaning { turn, assembly, probability } in reading.others.iter().filter(may_be) {
             let requested = RequestedPlan {

@@ -21,6 +21,7 @@ use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
+use lakeward_search::weights::{OperationWeights, TurnWeights};
 use lakeward_search::{QueryTable, text_search};
 
 /// Words of a request in another language that are looked up one by one.
@@ -78,9 +79,9 @@ impl Reading<'_> {
     }
 
     /// What the intention asks of tables, as the request and the table at hand change it.
-    pub(super) fn spec(&self) -> TaskSpec {
+    pub(super) fn spec(&self, weights: &TurnWeights) -> TaskSpec {
         let Signals { operation, intention, demands, .. } = &self.signals;
-        TaskSpec::of(intention.label).adjusted(operation, demands, self.query.is_some())
+        TaskSpec::of(intention.label).adjusted(operation, demands, self.query.is_some(), weights)
     }
 }
 
@@ -158,7 +159,7 @@ impl Agent<'_> {
         let built_in = built_in.unwrap_or_default();
         let mut signals = self.classified(session, text, answered.as_ref());
         if let Some(latest) = session.remembered().last().filter(|_| is_closed && answered.is_none()) {
-            signals.operation = without_clarify(&latest.signals.operation);
+            signals.operation = without_clarify(&latest.signals.operation, &self.ranking.operations);
         }
         let trust = self.config.llm.reading;
         let by_model = match model.filter(|_| says && built_in.certainty() < self.trust_in_reading()) {
@@ -287,7 +288,7 @@ impl Agent<'_> {
             let before = &latest.signals;
             let operation = match choice.operation {
                 Some(kind) => before.operation.certain(kind),
-                None => without_clarify(&before.operation),
+                None => without_clarify(&before.operation, &self.ranking.operations),
             };
             let (acts, demands) = (Vec::new(), session.demands.clone());
             return Signals { operation, acts, demands, gone: Vec::new(), ..before.clone() };
@@ -323,9 +324,7 @@ impl Agent<'_> {
 
     /// How far the model's reading is trusted, 0..=1: it is asked where the built-in reader is less sure.
     pub(super) fn trust_in_reading(&self) -> f64 {
-        /// Of a model that was not measured.
-        const UNMEASURED: f64 = 0.5;
-        self.config.llm.reading.unwrap_or(UNMEASURED)
+        self.config.llm.reading.unwrap_or(self.ranking.likelihood.unmeasured)
     }
 
     /// The texts of the turns that a request is read with, oldest first.
@@ -364,14 +363,14 @@ fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
 
 /// Probabilities of the operations where asking is not one of them: once the question is answered, and for what a table
 /// serves. Where hardly anything is left of the others, looking at one table is likeliest.
-pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<OperationKind> {
-    const LEAST: f64 = 0.02;
+pub(super) fn without_clarify(asked: &Ranked<OperationKind>, weights: &OperationWeights) -> Ranked<OperationKind> {
+    let least = weights.likeliest_left;
     let weight = |kind: OperationKind, p: f64| match kind {
         OperationKind::Clarify => 0.0,
-        OperationKind::Filter => p + 2.0 * LEAST,
-        OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => p + LEAST,
+        OperationKind::Filter => p + 2.0 * least,
+        OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => p + least,
     };
-    let sum: f64 = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum();
+    let sum = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut all: Vec<(OperationKind, f64)> =
         asked.all.iter().map(|(kind, p)| (*kind, weight(*kind, *p) / sum)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -32,8 +32,6 @@ use lakeward_search::cite::{Checked, Gate};
 /// An answer, and what led to it.
 pub(super) type Turned = (Checked<Recommendation>, Provenance);
 
-/// A request that is this likely to combine tables is not read as one about the rows of the table at hand.
-const SURE_TO_COMBINE: f64 = 0.8;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
 
@@ -246,9 +244,9 @@ impl Agent<'_> {
         let kind = &signals.operation;
         // What corrects the plan that stands, or has it over another edition, combines nothing with it.
         let corrects = over.is_some_and(|over| over.turn.has(Act::Correct) || over.is_over_other_rows());
+        let surely = kind.confidence >= self.ranking.turn.surely_combines;
         let requested = requested.filter(|requested| {
-            let combines =
-                !corrects && kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !requested.kind.combines();
+            let combines = !corrects && kind.label.combines() && surely && !requested.kind.combines();
             match working {
                 Some(_) => !combines,
                 None if lacks && requested.kind == OperationKind::Join => requested.runnable.is_some(),
@@ -270,7 +268,8 @@ impl Agent<'_> {
         let narrowings = Narrowing::of(records, self.index.facets()?);
         let candidates = scored.iter().map(|scored| &scored.candidate);
         let was_asked = |question: &str| session.questions().any(|asked| asked == question);
-        let mut question = question::best(candidates, &signals.operation, &narrowings, (was_asked, working.is_some()));
+        let (known, least_bits) = ((was_asked, working.is_some()), self.ranking.operations.least_bits);
+        let mut question = question::best(candidates, &signals.operation, &narrowings, known, least_bits);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded((model, self.config.llm.share), &reading.request.text, question);
             if reworded != question.text {
@@ -298,7 +297,7 @@ impl Agent<'_> {
         let mut is_looked_up = false;
         if let (Some(base), Some(table)) = (&situation.base, base_query) {
             let requested = situation.requested.as_ref();
-            let is_surely_join = kind.label == OperationKind::Join && kind.confidence >= SURE_TO_COMBINE;
+            let is_surely_join = kind.label == OperationKind::Join && surely;
             let is_guess = (is_surely_join || lacks)
                 && at_grain.is_none()
                 && !requested.is_some_and(|requested| requested.kind.combines());
@@ -329,7 +328,7 @@ impl Agent<'_> {
             }
             None => Basis::Fits,
         };
-        to_probabilities(&mut operations, basis);
+        to_probabilities(&mut operations, basis, &weights.likelihood);
         if let (Basis::Read { .. }, Some(over)) = (basis, over) {
             let first = operations.first();
             let likeliest = first.map_or(0.0, |first| first.score);
