@@ -43,7 +43,7 @@ impl Agent<'_> {
         meant.several |= is_compared;
         let surely = if is_compared { Some(Act::Compare) } else { surely };
         if reading.working.is_none()
-            && operation_on_answers(text, turn, &reading.signals.operation).is_some()
+            && self.operation_on_answers(text, turn, &reading.signals.operation).is_some()
             && let Some(answer) = self.operation_on_records(session, reading, &meant, &listed)?
         {
             return Ok(Some(answer));
@@ -115,15 +115,13 @@ impl Agent<'_> {
     /// The answer to a turn that says no more than that what was proposed is to be carried out, "run it", or agrees to it over a table; with its number,
     /// if it names one. None for other turns.
     fn carry_out(&self, session: &mut Session, reading: &Reading<'_>, act: Act) -> Result<Option<Turned>> {
-        /// From this confidence on tables are to be combined.
-        const COMBINES: f64 = 0.5;
         let turn = &reading.turn;
         let only_runs = turn.spans.iter().all(|span| matches!(span.role, Role::Answer | Role::Format));
         let number = turn.of(Role::Answer).find_map(number_of);
         let over = reading.working.is_some();
         // "Tables to join with it" wants something done that was not proposed.
         let asked = &reading.signals.operation;
-        let combines = asked.label.combines() && asked.confidence >= COMBINES;
+        let combines = asked.label.combines() && asked.confidence >= self.ranking.turn.combines;
         let is_meant = match act {
             // Without a table at hand numbers are those of tables.
             Act::Run => !combines && (over || number.is_none()),
@@ -153,7 +151,8 @@ impl Agent<'_> {
         }
         // Who agrees has seen the doubts: what follows does not rest on them any more.
         let operation = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), ..operation.clone() };
-        let answer = Recommendation { carry_out: true, operations: vec![operation], ..reading.empty_answer() };
+        let answer =
+            Recommendation { carry_out: true, operations: vec![operation], ..reading.empty_answer(&self.ranking.turn) };
         let answer = wanting_no_others(session, answer);
         self.given(session, reading, answer).map(Some)
     }
@@ -169,7 +168,7 @@ impl Agent<'_> {
     ) -> Result<Option<Turned>> {
         let turn = &reading.turn;
         let asked = &reading.signals.operation;
-        let Some(kind) = operation_on_answers(&reading.request.text, turn, asked) else { return Ok(None) };
+        let Some(kind) = self.operation_on_answers(&reading.request.text, turn, asked) else { return Ok(None) };
         if !meant.numbered && turn.of(Role::Answer).next().is_none() {
             return Ok(None);
         }
@@ -191,10 +190,35 @@ impl Agent<'_> {
             ..next_operations::proposal(kind, vec![next_operations::unmet(missing)], reason)
         };
         let facts = self.facts(&[Field::Link, Field::Format], &about)?;
-        let mut answer = Recommendation { operations: vec![operation], ..reading.empty_answer() };
+        let mut answer = Recommendation { operations: vec![operation], ..reading.empty_answer(&self.ranking.turn) };
         answer.add_facts(facts);
         let answer = wanting_no_others(session, answer);
         self.given(session, reading, answer).map(Some)
+    }
+
+    /// The operation that a turn wants done with answers that it names; `None` unless that is sure. A turn that wants
+    /// something run is sure. One that begins, narrows or corrects a request is sure where the classifier of requests is,
+    /// and where it does not want other answers. A turn that was read as comparing may mean a union or an aggregate, but
+    /// no join: tables side by side may be either.
+    fn operation_on_answers(
+        &self,
+        text: &str,
+        turn: &TurnReading,
+        operation: &Ranked<OperationKind>,
+    ) -> Option<OperationKind> {
+        let is_clear = operation.confidence >= self.ranking.operations.clearly;
+        let kind = operation.label;
+        let is_sure = match turn.acts.first()? {
+            Act::Run => true,
+            Act::Refine | Act::New | Act::Correct => is_clear && !wants_others(text),
+            Act::Compare => {
+                // Tables side by side are compared or joined.
+                let is_unambiguous = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
+                is_unambiguous && !is_question(text) && is_clear
+            }
+            _ => false,
+        };
+        (is_sure && kind != OperationKind::Clarify).then_some(kind)
     }
 
     /// One of the answers is what is worked with from now on.
@@ -227,7 +251,7 @@ impl Agent<'_> {
         reading: &Reading<'_>,
         facts: Vec<RecordFact>,
     ) -> Result<Turned> {
-        let mut answer = reading.empty_answer();
+        let mut answer = reading.empty_answer(&self.ranking.turn);
         answer.add_facts(facts);
         self.given(session, reading, answer)
     }
@@ -250,7 +274,7 @@ impl Agent<'_> {
         operations: Vec<RankedOperation>,
         notes: Vec<String>,
     ) -> Result<Turned> {
-        let answer = Recommendation { operations, notes, ..reading.empty_answer() };
+        let answer = Recommendation { operations, notes, ..reading.empty_answer(&self.ranking.turn) };
         self.given(session, reading, answer)
     }
 
@@ -302,26 +326,6 @@ fn answers_meant(session: &Session, turn: &TurnReading, meant: &Meant, listed: &
         (false, 0) => listed.iter().take(1).cloned().collect(),
         (false, _) => before.into_iter().take(1).collect(),
     }
-}
-
-/// The operation that a turn wants done with answers that it names; `None` unless that is sure. A turn that wants
-/// something run is sure. One that begins, narrows or corrects a request is sure where the classifier of requests is,
-/// and where it does not want other answers. A turn that was read as comparing may mean a union or an aggregate, but
-/// no join: tables side by side may be either.
-fn operation_on_answers(text: &str, turn: &TurnReading, operation: &Ranked<OperationKind>) -> Option<OperationKind> {
-    const SURE: f64 = 0.75;
-    let kind = operation.label;
-    let is_sure = match turn.acts.first()? {
-        Act::Run => true,
-        Act::Refine | Act::New | Act::Correct => operation.confidence >= SURE && !wants_others(text),
-        Act::Compare => {
-            // Tables side by side are compared or joined.
-            let is_unambiguous = matches!(kind, OperationKind::Union | OperationKind::Aggregate);
-            is_unambiguous && !is_question(text) && operation.confidence >= SURE
-        }
-        _ => false,
-    };
-    (is_sure && kind != OperationKind::Clarify).then_some(kind)
 }
 
 /// The answers that a turn names, in closed forms or as the reader finds them.

@@ -5,7 +5,7 @@ use super::Agent;
 use super::execution::preview_rows;
 use super::known_columns::{AtHand, column_names};
 use super::plan_edit::first_steps;
-use super::prediction::{PLAINLY, unexplained};
+use super::prediction::unexplained;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKind, Kept, Plan, Step};
@@ -124,7 +124,7 @@ impl Agent<'_> {
             let among = [self.index.find(table)?];
             for (words, read) in phrases.iter().filter(|(words, _)| !words.is_empty()) {
                 let found = search_among(self.index, self.embedder, words, &options, (&among, *read))?;
-                let best = found.into_iter().next().filter(|best| best.score >= PLAINLY);
+                let best = found.into_iter().next().filter(|best| best.score >= self.ranking.named_columns.plainly);
                 let new = best.map(|best| (place, Kept { column: best.column, name: None }));
                 let is_new = |new: &(usize, Kept)| {
                     !named.contains(new) && columns.iter().all(|kept| kept.column != new.1.column)

@@ -41,7 +41,7 @@ impl Agent<'_> {
             operations: if is_read { ranked.operations } else { Vec::new() },
             nothing_found: !is_read || is_searched && found.records.is_none() && !found.texts.may_serve(),
             narrowings,
-            ..reading.empty_answer()
+            ..reading.empty_answer(&self.ranking.turn)
         };
         // Of a plan over the table at hand the operation says all.
         let (summary, struck) = if reading.is_settled() { (Vec::new(), 0) } else { self.summary(turn, &answer) };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::requested_columns::Partner;
-use super::requested_table::{Found, LEAST_PARTNER, NAMED_KEY, SAME_NAME, SEVERAL};
+use super::requested_table::Found;
 use super::weighed::names_table;
 use lakeward_core::text::{NameParts, Stemmer, is_function_word, name_likeness, name_words};
 use lakeward_lake::profile::ColumnProfile;
@@ -12,9 +12,6 @@ use lakeward_models::languages::Language;
 use lakeward_reading::reader::RequestedTable;
 use lakeward_search::weights::PartnerWeights;
 use lakeward_search::{Candidate, JoinAnswer, RankingWeights};
-
-/// A column is one that is wanted from this likeness, in 0..=1.
-const LEAST_LIKENESS: f64 = 0.45;
 
 /// The partner that words describe best: by its name, the columns that are wanted, and what a search for the words finds.
 pub(super) fn described(
@@ -25,7 +22,7 @@ pub(super) fn described(
     (ranking, language): (&RankingWeights, Option<Language>),
 ) -> Option<Partner> {
     let (weights, least_containment) = (&ranking.partner, ranking.fit.least_containment);
-    let phrases = column_phrases(requested, &partners);
+    let phrases = column_phrases(requested, &partners, weights);
     let is_named = |candidate: &Candidate| requested.id.as_deref() == Some(candidate.dataset.id().as_str());
     let answer_of = |candidate: &Candidate| {
         let answer = by_keys.get(candidate.dataset.id().as_str()).or(candidate.join.as_ref())?;
@@ -48,20 +45,20 @@ pub(super) fn described(
         let (fit, columns) = found_columns;
         let named = named_by(candidate, requested, text, weights, language);
         let by_words = found.get(candidate.dataset.id().as_str()).copied().unwrap_or(0.0);
-        if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
+        if named < weights.least && fit < weights.least && by_words < weights.least {
             continue;
         }
         // A table that nobody named is chosen for what it has.
-        if named < LEAST_PARTNER && !phrases.is_empty() && columns.is_empty() {
+        if named < weights.least && !phrases.is_empty() && columns.is_empty() {
             continue;
         }
         let has_keys = by_keys.contains_key(candidate.dataset.id().as_str());
         let repeats = match answer.fan_out {
             // Several keys are named, and on those that it has its rows are many for one.
-            fan_out if fan_out > SEVERAL && requested.keys.len() > 1 && !has_keys => weights.without_keys,
+            fan_out if fan_out > weights.several_rows && requested.keys.len() > 1 && !has_keys => weights.without_keys,
             fan_out => weights.repeats * fan_out.max(1.0).log10().min(1.0),
         };
-        let keys = share_of_keys(candidate, &requested.keys) + f64::from(u8::from(has_keys));
+        let keys = share_of_keys(candidate, &requested.keys, weights) + f64::from(u8::from(has_keys));
         let score = weights.named * named + fit + by_words + keys + answer.score - repeats;
         if best.as_ref().is_none_or(|(known, ..)| score > *known) {
             best = Some((score, candidate, answer, columns));
@@ -79,13 +76,13 @@ pub(super) fn described(
 
 /// The columns that are wanted: those that were read so; else what describes a table where it is the name of a column of a partner, as in "add
 /// the iso3".
-fn column_phrases(requested: &RequestedTable, partners: &[&Candidate]) -> Vec<String> {
+fn column_phrases(requested: &RequestedTable, partners: &[&Candidate], weights: &PartnerWeights) -> Vec<String> {
     if !requested.columns.is_empty() || requested.id.is_some() {
         return requested.columns.clone();
     }
     let words: Vec<String> = name_words(&requested.words).into_iter().filter(|word| !is_function_word(word)).collect();
     let words = words.join(" ");
-    let is_it = |column: &ColumnProfile| name_likeness(&words, &column.name) >= SAME_NAME;
+    let is_it = |column: &ColumnProfile| name_likeness(&words, &column.name) >= weights.same_name;
     let is_column = partners.iter().any(|candidate| candidate.dataset.columns().iter().any(is_it));
     if is_column { vec![words] } else { Vec::new() }
 }
@@ -144,7 +141,7 @@ fn matching_columns(
             }
             sum += likeness;
             counted += 1;
-            if alone >= LEAST_LIKENESS && !columns.contains(&column.name) {
+            if alone >= weights.wanted && !columns.contains(&column.name) {
                 columns.push(column.name.clone());
             }
         }
@@ -153,7 +150,7 @@ fn matching_columns(
 }
 
 /// The share of the keys that are named for which a candidate has a column, 1 where none is named.
-fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
+fn share_of_keys(candidate: &Candidate, keys: &[String], weights: &PartnerWeights) -> f64 {
     if keys.is_empty() {
         return 1.0;
     }
@@ -161,7 +158,7 @@ fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
         candidate.dataset.columns().iter().map(|column| NameParts::of(&column.name)).collect();
     let has = |key: &&String| {
         let key = NameParts::of(key);
-        columns.iter().any(|name| key.likeness(name).max(key.short_form(name)) >= NAMED_KEY)
+        columns.iter().any(|name| key.likeness(name).max(key.short_form(name)) >= weights.named_key)
     };
     keys.iter().filter(has).count() as f64 / keys.len() as f64
 }

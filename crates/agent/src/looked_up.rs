@@ -7,7 +7,6 @@ use super::Agent;
 use super::code_lists::{KNOWS, UNIQUE};
 use super::known_columns::{AtHand, KnownColumns};
 use super::plan_reading::{Correction, Read};
-use super::prediction::PLAINLY;
 use super::tables::is_held;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
@@ -307,7 +306,8 @@ impl Agent<'_> {
         let lost = lost.iter().map(|lost| lost.words.as_str());
         for words in lost.filter(|words| stems(words).is_disjoint(about)) {
             let named = search_among(self.index, self.embedder, words, &options, (&among, READ))?;
-            let Some(best) = named.into_iter().next().filter(|best| best.score >= PLAINLY) else { continue };
+            let plainly = self.ranking.named_columns.plainly;
+            let Some(best) = named.into_iter().next().filter(|best| best.score >= plainly) else { continue };
             let Some(table) = tables.iter().find(|table| table.id == best.table) else { continue };
             if best.column != table.on.right {
                 let doubt = NotApplied::guess(words, format!("`{}` of `{}`", best.column, table.id));

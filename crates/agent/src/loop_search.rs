@@ -111,7 +111,7 @@ impl Agent<'_> {
             likely: own.answers.iter().filter_map(|answer| answer.relevance).max_by(f64::total_cmp),
             ..SearchGoal::default()
         };
-        let plain = plain_search(self.index, &goal, own, DEPTH)?;
+        let plain = plain_search(self.index, &goal, own, DEPTH, self.ranking.sufficiency)?;
         let llm = &self.config.llm;
         // Whose plans weigh nothing is not asked for them.
         let model = model.filter(|_| llm.weight_of_plans() > 0.0);

@@ -38,7 +38,8 @@ impl Agent<'_> {
         let candidates = scored.iter().map(|scored| &scored.candidate);
         let was_asked = |question: &str| session.questions().any(|asked| asked == question);
         let operation = &reading.signals.operation;
-        let question = question::best(candidates, operation, &narrowings, (was_asked, reading.working.is_some()));
+        let (known, least_bits) = ((was_asked, reading.working.is_some()), self.ranking.operations.least_bits);
+        let question = question::best(candidates, operation, &narrowings, known, least_bits);
         let asking = model.filter(|_| operation.label == OperationKind::Clarify);
         let question = match (asking, question) {
             (Some(model), Some(question)) => {

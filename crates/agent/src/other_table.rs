@@ -13,8 +13,6 @@ use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{FoundBeside, Role, Span};
 
-/// From this probability on a turn is taken to be about another table.
-const SURELY_OTHER: f64 = 0.7;
 /// Tables found that are read over.
 const READ: usize = 3;
 
@@ -75,7 +73,7 @@ impl Agent<'_> {
             let Some(table) = dataset.table() else { continue };
             let Ok(other) = self.read_over_found(session, text, table, ("", false)) else { continue };
             let found = FoundBeside { rank, relevance: answer.relevance.unwrap_or(0.0), own_relevance: own };
-            if over.explained.other_is_meant(&over.turn, other.explained, found) >= SURELY_OTHER {
+            if over.explained.other_is_meant(&over.turn, other.explained, found) >= self.ranking.turn.other_table {
                 return Ok(true);
             }
         }

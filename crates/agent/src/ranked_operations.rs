@@ -87,7 +87,8 @@ impl Agent<'_> {
     ) -> Result<Joined> {
         let (Some(base), Some(table)) = (&start.base, start.table) else { return Ok(Joined::of(ranked)) };
         let reading = turn.reading;
-        let is_join = reading.signals.operation.label == OperationKind::Join && reading.surely_combines();
+        let is_join =
+            reading.signals.operation.label == OperationKind::Join && reading.surely_combines(&self.ranking.turn);
         let is_guess = (is_join || start.lacks_columns)
             && !partners.is_at_grain()
             && !requested.is_some_and(|requested| requested.kind.combines());
@@ -117,7 +118,7 @@ impl Agent<'_> {
         basis: Basis,
         mut operations: Vec<RankedOperation>,
     ) -> Result<Vec<RankedOperation>> {
-        to_probabilities(&mut operations, basis);
+        to_probabilities(&mut operations, basis, &self.ranking.likelihood);
         let (Basis::Read { .. }, Some(over)) = (basis, start.over()) else { return Ok(operations) };
         let first = operations.first();
         let likeliest = first.map_or(0.0, |first| first.score);

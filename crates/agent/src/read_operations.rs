@@ -15,9 +15,6 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::OperationKind;
 use lakeward_reading::reader::{Act, Meaning, NotApplied, TurnReading};
 
-/// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.55;
-
 /// What the words of a turn ask for.
 #[derive(Default)]
 pub(super) struct Requested {
@@ -59,7 +56,7 @@ impl Agent<'_> {
         let preconditions = other.into_iter().chain(operation.preconditions).collect();
         let operation = RankedOperation { preconditions, ..operation };
         Ok(Requested {
-            operation: Some(operation).filter(|operation| is_meant(turn, start, over, operation)),
+            operation: Some(operation).filter(|operation| self.is_meant(turn, start, over, operation)),
             is_lossy,
         })
     }
@@ -79,11 +76,11 @@ impl Agent<'_> {
         reading: &PlanReading,
         requested: RequestedPlan,
     ) -> Result<RankedOperation> {
-        let doubtful =
-            (!reading.is_written() && self.certainty(reading) < LIKELY).then(|| match reading.turn.least_sure() {
-                Some(span) => format!("what `{}` means is uncertain", span.words),
-                None => "it is uncertain what is meant".into(),
-            });
+        let is_uncertain = self.certainty(reading) < self.ranking.likelihood.uncertain;
+        let doubtful = (!reading.is_written() && is_uncertain).then(|| match reading.turn.least_sure() {
+            Some(span) => format!("what `{}` means is uncertain", span.words),
+            None => "it is uncertain what is meant".into(),
+        });
         let written = reading.written.iter();
         let unsure = written.clone().filter_map(|written| written.unsure.as_ref());
         let unsure = unsure.map(|what| format!("it is uncertain: {what}"));
@@ -107,10 +104,10 @@ impl Agent<'_> {
         first: Option<&Plan>,
     ) -> Result<Vec<RankedOperation>> {
         const MOST: usize = 2;
-        const LEAST: f64 = 0.04;
+        let least = self.ranking.likelihood.other;
         let is_new = |plan: &Plan| Some(plan) != first && *plan != reading.base;
         let may_be =
-            |other: &&Meaning| !reading.is_written() && other.probability >= LEAST && is_new(&other.assembly.plan);
+            |other: &&Meaning| !reading.is_written() && other.probability >= least && is_new(&other.assembly.plan);
         let mut found = Vec::new();
         for Meaning { turn, assembly, probability } in reading.others.iter().filter(may_be) {
             let requested = RequestedPlan {
@@ -153,22 +150,23 @@ impl Agent<'_> {
         }
         Ok(operation)
     }
-}
 
-/// Whether an operation that was read is what a turn asks for. Without a table at hand the words may speak of what is looked
-/// for: only what can be done with the best table is proposed, and nothing where the request is too vague.
-fn is_meant(turn: ReadTurn<'_>, start: &Start<'_>, over: &PlanReading, operation: &RankedOperation) -> bool {
-    let (asked, kind) = (&turn.reading.signals.operation, operation.kind);
-    // What corrects the plan that stands, or has it over another edition, combines nothing with it.
-    let corrects = over.turn.has(Act::Correct) || over.is_over_other_rows();
-    let combines = !corrects && turn.reading.surely_combines() && !kind.combines();
-    if start.is_at_hand() {
-        return !combines;
+    /// Whether an operation that was read is what a turn asks for. Without a table at hand the words may speak of what is looked
+    /// for: only what can be done with the best table is proposed, and nothing where the request is too vague.
+    fn is_meant(&self, turn: ReadTurn<'_>, start: &Start<'_>, over: &PlanReading, operation: &RankedOperation) -> bool {
+        let (asked, kind) = (&turn.reading.signals.operation, operation.kind);
+        // What corrects the plan that stands, or has it over another edition, combines nothing with it.
+        let corrects = over.turn.has(Act::Correct) || over.is_over_other_rows();
+        let combines = !corrects && turn.reading.surely_combines(&self.ranking.turn) && !kind.combines();
+        if start.is_at_hand() {
+            return !combines;
+        }
+        let is_asked = (start.lacks_columns && kind == OperationKind::Join)
+            || turn.reading.by_model
+            || is_of_kind(kind, asked.label);
+        // What the columns explain is asked for, whatever operation the words look like.
+        operation.runnable.is_some() && (is_asked || (!combines && !kind.combines()))
     }
-    let is_asked =
-        (start.lacks_columns && kind == OperationKind::Join) || turn.reading.by_model || is_of_kind(kind, asked.label);
-    // What the columns explain is asked for, whatever operation the words look like.
-    operation.runnable.is_some() && (is_asked || (!combines && !kind.combines()))
 }
 
 /// Whether a plan of one kind may be what a request of another asks for: one about rows and one about figures are told apart by the plan alone.

@@ -21,6 +21,7 @@ use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Revised, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
+use lakeward_search::weights::{OperationWeights, TurnWeights};
 use lakeward_search::{QueryTable, text_search};
 
 /// Words of a request in another language that are looked up one by one.
@@ -123,10 +124,10 @@ impl Reading<'_> {
     }
 
     /// An answer that finds and proposes nothing.
-    pub(super) fn empty_answer(&self) -> Recommendation {
+    pub(super) fn empty_answer(&self, weights: &TurnWeights) -> Recommendation {
         Recommendation {
             signals: self.signals.clone(),
-            spec: self.spec(),
+            spec: self.spec(weights),
             tables: Vec::new(),
             operations: Vec::new(),
             nothing_found: false,
@@ -144,16 +145,15 @@ impl Reading<'_> {
     }
 
     /// Whether it is this likely to combine tables that it is not read as one about the rows of the table at hand.
-    pub(super) fn surely_combines(&self) -> bool {
-        const SURE: f64 = 0.8;
+    pub(super) fn surely_combines(&self, weights: &TurnWeights) -> bool {
         let operation = &self.signals.operation;
-        operation.label.combines() && operation.confidence >= SURE
+        operation.label.combines() && operation.confidence >= weights.surely_combines
     }
 
     /// What the intention asks of tables, as the request and the table at hand change it.
-    pub(super) fn spec(&self) -> TaskSpec {
+    pub(super) fn spec(&self, weights: &TurnWeights) -> TaskSpec {
         let Signals { operation, intention, demands, .. } = &self.signals;
-        TaskSpec::of(intention.label).adjusted(operation, demands, self.query.is_some())
+        TaskSpec::of(intention.label).adjusted(operation, demands, self.query.is_some(), weights)
     }
 }
 
@@ -313,13 +313,13 @@ impl Agent<'_> {
         if let (Some(choice), Some(before)) = (&said.answered, latest) {
             let operation = match choice.operation {
                 Some(kind) => before.operation.certain(kind),
-                None => without_clarify(&before.operation),
+                None => without_clarify(&before.operation, &self.ranking.operations),
             };
             return (operation, before.intention.clone());
         }
         let (operation, intention) = classified(&said.request.text, &Context { texts: self.window(session) });
         let operation = match latest.filter(|_| said.is_closed()) {
-            Some(before) => without_clarify(&before.operation),
+            Some(before) => without_clarify(&before.operation, &self.ranking.operations),
             None => operation,
         };
         let (operation, intention) = match understood.purpose {
@@ -421,9 +421,7 @@ impl Agent<'_> {
 
     /// How far the model's reading is trusted, 0..=1: it is asked where the built-in reader is less sure.
     pub(super) fn trust_in_reading(&self) -> f64 {
-        /// Of a model that was not measured.
-        const UNMEASURED: f64 = 0.5;
-        self.config.llm.reading.unwrap_or(UNMEASURED)
+        self.config.llm.reading.unwrap_or(self.ranking.likelihood.unmeasured)
     }
 
     /// The texts of the turns that a request is read with, oldest first.
@@ -462,14 +460,14 @@ fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
 
 /// Probabilities of the operations where asking is not one of them: once the question is answered, and for what a table
 /// serves. Where hardly anything is left of the others, looking at one table is likeliest.
-pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<OperationKind> {
-    const LEAST: f64 = 0.02;
+pub(super) fn without_clarify(asked: &Ranked<OperationKind>, weights: &OperationWeights) -> Ranked<OperationKind> {
+    let least = weights.likeliest_left;
     let weight = |kind: OperationKind, p: f64| match kind {
         OperationKind::Clarify => 0.0,
-        OperationKind::Filter => p + 2.0 * LEAST,
-        OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => p + LEAST,
+        OperationKind::Filter => p + 2.0 * least,
+        OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => p + least,
     };
-    let sum: f64 = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum();
+    let sum = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut all: Vec<(OperationKind, f64)> =
         asked.all.iter().map(|(kind, p)| (*kind, weight(*kind, *p) / sum)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Agent;
-use super::prediction::{LEAST_COUNTED, Named};
-use super::requested_table::SAME_NAME;
+use super::prediction::Named;
 use super::scored::Scored;
 use crate::feature_table::Aggregate;
 use crate::recommend::mentions::Phrases;
@@ -13,10 +12,9 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::text::name_likeness;
 use lakeward_reading::reader::{NotApplied, RequestedTable};
+use lakeward_search::weights::NamedColumnWeights;
 use lakeward_search::{Candidate, JoinAnswer, QueryTable};
 
-/// A column that answers its words less well, as a score in 0..=1, is told to be a guess.
-const PLAIN: f64 = 0.35;
 /// Texts of columns that are read for a phrase.
 const READ: usize = 12;
 /// Tables whose keys are looked for, beside those of the search for tables to join.
@@ -48,12 +46,13 @@ impl Agent<'_> {
         (query, partners): (&QueryTable, &[Scored]),
         by_keys: &BTreeMap<String, JoinAnswer>,
     ) -> Result<Option<Partner>> {
+        let NamedColumnWeights { guess, rows_counted, .. } = self.ranking.named_columns;
         let (weights, base) = (&self.ranking.partner, Base { plan: plan.clone(), entry: &query.entry });
         let mut named = self.columns_named((&requested.columns, true, READ), &base, query, (None, partners))?;
         let (own, spelt) = (&query.entry.profile.columns, Phrases::of(text));
         for named in &mut named {
             let is_own = own.iter().any(|own| own.name.eq_ignore_ascii_case(&named.column));
-            if is_own && name_likeness(&requested.columns[named.phrase], &named.column) < SAME_NAME {
+            if is_own && name_likeness(&requested.columns[named.phrase], &named.column) < weights.same_name {
                 named.score *= weights.called_as_own;
             }
             if named.is_called {
@@ -100,7 +99,7 @@ impl Agent<'_> {
             let chosen = answers(table, &keys);
             // Rows are counted by themselves.
             let is_count = chosen.first().is_some_and(|named| named.aggregate == Aggregate::Count);
-            if is_count && answer.fan_out < LEAST_COUNTED {
+            if is_count && answer.fan_out < rows_counted {
                 continue;
             }
             let chosen: Vec<&Named> = match is_count {
@@ -108,7 +107,7 @@ impl Agent<'_> {
                 false => chosen.into_iter().filter(|named| named.aggregate != Aggregate::Count).collect(),
             };
             // Guesses are made where nothing else is wanted.
-            let plain: Vec<&Named> = chosen.iter().filter(|named| named.score >= PLAIN).copied().collect();
+            let plain: Vec<&Named> = chosen.iter().filter(|named| named.score >= guess).copied().collect();
             let chosen = if plain.is_empty() { chosen } else { plain };
             if chosen.is_empty() {
                 continue;
@@ -123,7 +122,7 @@ impl Agent<'_> {
             let is_answered = |phrase: usize| chosen.iter().any(|named| named.phrase == phrase);
             let unanswered = (0..requested.columns.len()).filter(|phrase| !is_answered(*phrase));
             let left = unanswered.map(|phrase| requested.columns[phrase].clone()).collect();
-            let guessed = chosen.iter().filter(|named| named.score < PLAIN).map(|named| {
+            let guessed = chosen.iter().filter(|named| named.score < guess).map(|named| {
                 let phrase = requested.columns[named.phrase].as_str();
                 NotApplied::guess(phrase, format!("`{}` of `{table}`", named.column))
             });

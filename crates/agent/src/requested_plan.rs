@@ -18,11 +18,7 @@ use lakeward_core::request::{Input, OperationKind};
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{Act, Assembly, How, NotApplied, RequestedTable, Role, Span, TurnReading, with_table};
 use lakeward_search::Candidate;
-
-/// A table that fits no better than this for what was read is taken for the other of joining and appending where that fits at least as well as
-/// [`FITS`]: shares of key values that meet, of columns that are aligned.
-const LITTLE: f64 = 0.5;
-const FITS: f64 = 0.8;
+use lakeward_search::weights::PartnerWeights;
 
 /// What the turn comes to.
 pub(super) struct RequestedPlan {
@@ -168,6 +164,7 @@ impl Agent<'_> {
     /// The table that is best joined or appended for what is requested.
     fn chosen_table(&self, plan: &Plan, requested: &RequestedTable, among: Among<'_>) -> Result<Option<Chosen>> {
         let Among { session, text, at_hand, partners, supplements } = among;
+        let PartnerWeights { little_fit, other_fit, .. } = self.ranking.partner;
         let by_words = &self.found_for(requested)?;
         let join =
             |requested: &RequestedTable| self.to_join(session, plan, (requested, by_words), at_hand, text, partners);
@@ -180,14 +177,14 @@ impl Agent<'_> {
         };
         // Rows that meet none, and rows that have hardly a column in common, are not what was meant.
         let first = match first {
-            Some(first) if first.fit <= LITTLE => first,
+            Some(first) if first.fit <= little_fit => first,
             found => return Ok(found),
         };
         let other = match requested.how {
             How::Union => join(&RequestedTable { how: How::Join, ..requested.clone() })?,
             _ => append()?,
         };
-        Ok(other.filter(|other| other.table == first.table && other.fit >= FITS).or(Some(first)))
+        Ok(other.filter(|other| other.table == first.table && other.fit >= other_fit).or(Some(first)))
     }
 
     /// A plan with a table that was chosen, and with others for what that does not answer.
@@ -291,7 +288,7 @@ impl Agent<'_> {
         let is_key = |name: &str| join.on.iter().any(|key| key.right == name);
         let others: Vec<&str> =
             dataset.columns().iter().map(|column| &*column.name).filter(|name| !is_key(name)).collect();
-        let called = |head: &String| others.iter().find(|name| is_column_called(head, name));
+        let called = |head: &String| others.iter().find(|name| is_column_called(head, name, &self.ranking.partner));
         let wanted: Vec<&str> = heads.iter().filter_map(called).copied().collect();
         if !heads.is_empty() && wanted.len() == heads.len() {
             join.columns = wanted.into_iter().map(|name| Kept { column: name.into(), name: None }).collect();

@@ -26,27 +26,14 @@ use lakeward_search::composite::{self, CompositeOptions};
 use lakeward_search::correlate::KeyPair;
 use lakeward_search::join::{self, JoinOptions};
 use lakeward_search::union::{self, UnionOptions};
+use lakeward_search::weights::PartnerWeights;
 use lakeward_search::{Candidate, JoinAnswer, QueryColumn, QueryTable, UnionAnswer};
 
-/// A table is taken for words that describe it from this likeness of names, columns or meaning, in 0..=1.
-pub(super) const LEAST_PARTNER: f64 = 0.35;
-/// Columns of one name in both tables are one key where a single one repeats rows.
-pub(super) const SAME_NAME: f64 = 0.85;
-/// The same for a key that is named in words.
-pub(super) const NAMED_KEY: f64 = 0.5;
-/// Rows of a partner for one row at hand, above which further keys are looked for.
-pub(super) const SEVERAL: f64 = 1.05;
-/// A column is what is wanted "of" a table that the words name, from this likeness of names.
-const OF_OWNER: f64 = 0.7;
-/// Words name the table that a column is wanted of from this share of them on.
-const NAMED_OWNER: f64 = 0.5;
-/// Another column joins as well that has this share of the values.
-const AS_WELL: f64 = 0.95;
 /// Columns that can be one key together.
 const MOST_KEYS: usize = 8;
-/// Partners at a grain that are looked at.
+/// Partners at a grain that are looked at: a bound of work.
 const GRAIN_DEPTH: usize = 20;
-/// Alternatives looked at for a table to append.
+/// Alternatives looked at for a table to append: a bound of work.
 const UNION_DEPTH: usize = 60;
 
 /// Tables with their scores as shares of the best one's.
@@ -74,9 +61,9 @@ pub(super) fn replaced_source(plan: &Plan, source: Input, renames: Vec<(String, 
 }
 
 /// Whether a column is called like words, in full or shortened (`ctry`).
-pub(super) fn is_column_called(words: &str, column: &str) -> bool {
+pub(super) fn is_column_called(words: &str, column: &str, weights: &PartnerWeights) -> bool {
     let (words, column) = (NameParts::of(words), NameParts::of(column));
-    words.likeness(&column).max(words.short_form(&column)) >= OF_OWNER
+    words.likeness(&column).max(words.short_form(&column)) >= weights.owned
 }
 
 /// A table that was chosen.
@@ -114,10 +101,12 @@ impl Agent<'_> {
         text: &str,
         partners: &[Scored],
     ) -> Result<Option<Chosen>> {
+        let weights = &self.ranking.partner;
         let judged = (&self.ranking, self.index.names_language()?);
         let (mut by_keys, mut named) = (BTreeMap::new(), None);
         if let Some(AtHand { table, .. }) = at_hand {
-            by_keys = self.joined_on(&keys_named(table, text, &requested.keys, &requested.columns), table)?;
+            by_keys =
+                self.joined_on(&keys_named(table, text, (&requested.keys, &requested.columns), weights), table)?;
             if let Some(id) = requested.id.as_ref().filter(|id| !by_keys.contains_key(*id)) {
                 named = Some(self.joined_with(id, &requested.keys, table)?);
             }
@@ -131,19 +120,18 @@ impl Agent<'_> {
         };
         // A table that has several keys which are named together, and a column that is called as what is wanted.
         let is_called = |partner: &Partner| {
-            partner.answer.on.len() > 1
-                && requested
-                    .columns
-                    .iter()
-                    .any(|phrase| partner.columns.iter().any(|column| name_likeness(phrase, column) >= SAME_NAME))
+            let is_it = |phrase: &String| {
+                partner.columns.iter().any(|column| name_likeness(phrase, column) >= weights.same_name)
+            };
+            partner.answer.on.len() > 1 && requested.columns.iter().any(is_it)
         };
         // "The genre of the act" is a column of a table, where one that is called so has it.
         let owned = requested.of_owner().and_then(|owned| {
             let partners = partners.iter().map(|scored| &scored.candidate).filter(|candidate| {
                 let columns = candidate.dataset.columns();
-                let has = |head: &String| columns.iter().any(|column| is_column_called(head, &column.name));
+                let has = |head: &String| columns.iter().any(|column| is_column_called(head, &column.name, weights));
                 let (id, title) = (candidate.dataset.id().as_str(), candidate.dataset.title());
-                owned.columns.iter().all(has) && overlap(&owned.words, id, &title) >= NAMED_OWNER
+                owned.columns.iter().all(has) && overlap(&owned.words, id, &title) >= weights.owner
             });
             described_table::described((&owned, found), text, &by_keys, partners.collect(), judged)
         });
@@ -176,7 +164,7 @@ impl Agent<'_> {
         // Keys that are named; and where one key repeats rows, what else is the same in both.
         let is_key = |column: &&&QueryColumn| requested.keys.contains(&column.profile.name);
         let mut further: Vec<&&QueryColumn> = own.iter().filter(is_key).collect();
-        if answer.fan_out > SEVERAL {
+        if answer.fan_out > weights.several_rows {
             further.extend(own.iter().filter(|column| !is_key(column)));
         }
         for column in further {
@@ -194,7 +182,7 @@ impl Agent<'_> {
                     (parts.likeness(&name).max(parts.short_form(&name)), column)
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0));
-            let least = if requested.keys.contains(name) { NAMED_KEY } else { SAME_NAME };
+            let least = if requested.keys.contains(name) { weights.named_key } else { weights.same_name };
             let Some((_, other)) = alike.filter(|(likeness, _)| *likeness >= least) else { continue };
             let place = theirs.iter().position(|column| column.name == other.name).unwrap_or_default();
             if is_any_held(self.index, &answer.table, place, &column.sketch.hashes)? {
@@ -256,8 +244,8 @@ impl Agent<'_> {
                 continue;
             }
             let other = join::between(self.index, table, partner, &[place], &self.ranking)?;
-            let joins =
-                |other: &JoinAnswer| other.column == key.right && other.containment >= AS_WELL * answer.containment;
+            let least = self.ranking.partner.as_well * answer.containment;
+            let joins = |other: &JoinAnswer| other.column == key.right && other.containment >= least;
             if other.as_ref().is_some_and(joins) {
                 as_well.push(column.name.clone());
             }
@@ -289,7 +277,7 @@ impl Agent<'_> {
     ) -> Result<Option<Scored>> {
         let (phrases, own) = (Phrases::of(text), &table.entry.profile.columns);
         let least = self.ranking.operations.wanted_column;
-        let by_keys = self.joined_on(&keys_named(table, text, &[], requested), table)?;
+        let by_keys = self.joined_on(&keys_named(table, text, (&[], requested), &self.ranking.partner), table)?;
         let joined = partners.iter().filter_map(|scored| {
             let join = by_keys.get(scored.id())?.clone();
             let candidate = Candidate { join: Some(join), ..scored.candidate.clone() };
@@ -396,7 +384,8 @@ impl Agent<'_> {
         let groups = plan.relation.steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
         let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
         // Words that name no table, or all of a kind, mean those that fit.
-        let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (requested.id.is_none() && fitting.len() > 1);
+        let least = self.ranking.partner.least;
+        let unnamed = (named < least && !fitting.is_empty()) || (requested.id.is_none() && fitting.len() > 1);
         let answers = match unnamed && !groups {
             true => fitting,
             false => best.iter().map(|(_, answer)| answer).collect(),
@@ -438,7 +427,12 @@ pub(super) fn all_words(requested: &RequestedTable) -> String {
 /// The columns of the table at hand that a request names as keys, by place. If the reader read several as keys, it is
 /// these. Otherwise it is all columns that the text mentions and does not want from another table, if they are
 /// several. A single column is a key only if the reader read it so. Columns of figures are never keys.
-fn keys_named(table: &QueryTable, text: &str, keys: &[String], requested: &[String]) -> Vec<usize> {
+fn keys_named(
+    table: &QueryTable,
+    text: &str,
+    (keys, requested): (&[String], &[String]),
+    weights: &PartnerWeights,
+) -> Vec<usize> {
     let own = &table.entry.profile.columns;
     // Equal figures say nothing, and looking for them takes seconds.
     let is_figure = |weakness| matches!(weakness, Weakness::Measure | Weakness::SmallNumbers | Weakness::Counter);
@@ -448,7 +442,8 @@ fn keys_named(table: &QueryTable, text: &str, keys: &[String], requested: &[Stri
     if read.len() > 1 {
         return read;
     }
-    let is_requested = |name: &str| requested.iter().any(|requested| name_likeness(requested, name) >= SAME_NAME);
+    let least = weights.same_name;
+    let is_requested = |name: &str| requested.iter().any(|requested| name_likeness(requested, name) >= least);
     let mentioned = Phrases::of(text).columns(own).into_iter().map(|mention| mention.column);
     let mentioned: Vec<usize> =
         mentioned.filter(|&place| may_be_key(&own[place]) && !is_requested(&own[place].name)).collect();

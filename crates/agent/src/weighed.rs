@@ -26,7 +26,7 @@ use lakeward_models::llm::listwise::Order;
 use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
 use lakeward_search::{QueryTable, Relevance};
 
-/// Tables that a partner is looked for among, before all others.
+/// Tables that a partner is looked for among, before all others: a bound of work.
 const PAIRED: usize = 20;
 
 /// The candidates of a turn with their scores.
@@ -101,7 +101,7 @@ impl Agent<'_> {
             request: &reading.request.text,
             operation: reading.signals.operation.label.name(),
             intention: reading.signals.intention.label.name(),
-            specification: serde_json::to_value(reading.spec()).unwrap_or_default(),
+            specification: serde_json::to_value(reading.spec(&self.ranking.turn)).unwrap_or_default(),
             table: model::table_at_hand(reading.query.as_ref()),
         };
         model::order(model, &asked, &cards)
@@ -129,14 +129,14 @@ impl Agent<'_> {
         found: &Found<'_>,
         table: Option<&TableAnswers<'_>>,
     ) -> Result<Vec<Scored>> {
-        let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
+        let (spec, query) = (reading.spec(&self.ranking.turn), table.map(TableAnswers::query));
         let demands = &reading.signals.demands;
         let places: Vec<String> = in_role(demands, &Respect::Place).map(str::to_string).collect();
         let candidates = candidates(self.index, (&found.texts, table), (&places, &found.grains), &self.ranking)?;
         let used = used_up(session);
         let to_add = self.columns_to_add(&reading.requested_columns, query);
         let asked = match reading.signals.operation.label {
-            OperationKind::Clarify => without_clarify(&reading.signals.operation),
+            OperationKind::Clarify => without_clarify(&reading.signals.operation, &self.ranking.operations),
             _ => reading.signals.operation.clone(),
         };
         // A join or union is asked of the table at hand, whenever that was named.

@@ -171,7 +171,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
                 let [text, shape] = &self.cosines[row];
                 let comparison = Comparison {
                     name: (is_named && own.name.is_some()).then(|| self.likenesses[names + row]),
-                    values: shared_share(shared, own_hashes.len().min(hashes.len())),
+                    values: shared_share(shared, own_hashes.len().min(hashes.len()), self.weights.few_values),
                     text: f64::from(text[place] / text_length).clamp(0.0, 1.0),
                     shape: f64::from(shape[place] / shape_length).clamp(0.0, 1.0),
                 };
@@ -337,9 +337,9 @@ fn distinguished(semantic: Option<SemanticType>) -> bool {
     )
 }
 
-/// Values in both over values of the smaller side, shrunk where only a few are shared.
-fn shared_share(shared: usize, smaller: usize) -> f64 {
-    if smaller == 0 { 0.0 } else { shared as f64 / (smaller as f64 + 2.0) }
+/// Values in both over values of the smaller side and `few` more, so that it is shrunk where only a few are shared.
+fn shared_share(shared: usize, smaller: usize, few: f64) -> f64 {
+    if smaller == 0 { 0.0 } else { shared as f64 / (smaller as f64 + few) }
 }
 
 /// Columns of the query with more values are compared one by one.

@@ -63,8 +63,6 @@ const MOST_COLUMNS: usize = 1024;
 const LOOKED_AT: usize = 100;
 /// Different texts of columns that are read as sentences.
 const ENCODED: usize = 24;
-/// Columns of one table among the answers: a table with a column for each year is not the whole answer.
-const OF_ONE_TABLE: usize = 3;
 /// Values of a column that are read, and shown.
 const VALUES: usize = 3;
 
@@ -118,7 +116,7 @@ fn search_in_words(
         ranked.retain(|column| {
             let before = of_table.entry(column.table).or_default();
             *before += 1;
-            *before <= OF_ONE_TABLE
+            *before <= options.weights.column_search.of_one_table
         });
     }
     ranked.truncate(options.k);

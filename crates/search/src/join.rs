@@ -65,7 +65,7 @@ const TRIED_KEYS: usize = 4;
 /// Most columns of text tried besides, which may be keys of other tables, and the least different values of one.
 const FOREIGN_KEYS: usize = 4;
 const LEAST_VALUES: u64 = 20;
-/// Containment for which sketch-based proposals are requested.
+/// Containment from which sketches propose columns where lists are cut: a bound of work, as is [`CLOSEST_COLUMNS`].
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
 /// Candidates whose context is computed before the k-th best score is updated.
 const CONTEXTS_PER_UPDATE: usize = 20;
@@ -234,7 +234,6 @@ fn by_equal_names(
     answer: &JoinAnswer,
     weights: &RankingWeights,
 ) -> Result<Option<JoinAnswer>> {
-    const CONTAINED: f64 = 0.8;
     let is_same = |a: &str, b: &str| name_words(a) == name_words(b);
     if is_same(&answer.query_column, &answer.column) {
         return Ok(None);
@@ -259,7 +258,9 @@ fn by_equal_names(
                 other.weakness,
                 Some(Weakness::Year | Weakness::Boolean | Weakness::SmallDomain | Weakness::Measure)
             );
-            let fits = is_same(&other.query_column, &other.column) && other.containment >= CONTAINED && !by_chance;
+            let fits = is_same(&other.query_column, &other.column)
+                && other.containment >= weights.join_evidence.equal_names
+                && !by_chance;
             if fits && best.as_ref().is_none_or(|best| other.containment > best.containment) {
                 best = Some(other);
             }

@@ -44,7 +44,7 @@ use stages::Stages;
 
 pub use checks::{DemandCheck, DemandState};
 
-/// Records of a stage that late interaction puts in order.
+/// Records of a stage that late interaction puts in order: a bound of work.
 const RERANKED: usize = 30;
 /// Demands that are looked at.
 const MOST_DEMANDS: usize = 64;

@@ -98,7 +98,7 @@ features! {
     }
 }
 
-/// Tables that meaning, and cells named, propose each.
+/// Tables that meaning, and cells named, propose each: a bound of work.
 const OTHERS_DEPTH: usize = 30;
 
 /// The tables that answer `text`, itself or with a synonym, best first.

@@ -1,10 +1,13 @@
 //! The constants of every ranking and fusion, in one versioned file that the program ships and `lakeward tune` writes.
 //!
-//! What is here weighs or scales what answers are ordered by. Bounds of time and memory (how many candidates are looked at)
-//! stand beside the code that they bound, as do likenesses from which two things are taken for one. The constants of BM25F (k1, b,
-//! boosts of fields, and what an abbreviation counts beside a word that is spelt out) are part of what the word index is
-//! (`lakeward_index::lexical`), which is below this crate: a word's score is a figure of the index, and this file weighs it. The file is
-//! read once and checked whole.
+//! What is here weighs or scales what answers are ordered by, is a threshold of that, or makes a probability. Bounds of time and memory
+//! (how many candidates are looked at or read) stand beside the code that they bound, as do definitions: likenesses from which two
+//! things are taken for one, what a copy, a code list or a column that helps a model is, quantiles of statistics. The constants of BM25F
+//! (k1, b, boosts of fields, and what an abbreviation counts beside a word that is spelt out) are part of what the word index is
+//! (`lakeward_index::lexical`), which is below this crate: a word's score is a figure of the index, and this file weighs it. Figures that
+//! were fitted to the reader stand with it (`lakeward_reading`), the similarity of tasks is part of what a task graph is
+//! (`lakeward_tasks`), and how the search loop fuses its lists is a setting (`search.retrieval` of `lakeward.toml`). The file is read
+//! once and checked whole.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -22,14 +25,17 @@ use super::union::UnionWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
 
 mod evidence;
+mod operations;
 mod request;
 mod turn;
 
 pub use evidence::{AlignmentWeights, JoinEvidenceWeights, TupleWeights};
+pub use operations::{FeasibilityWeights, LikelihoodWeights, OperationWeights, PredictionWeights};
 pub use request::{
-    CalibrationWeights, FusionWeights, LateModels, LateWeights, RecordWeights, RerankWeights, TextWeights,
+    CalibrationWeights, ColumnSearchWeights, FusionWeights, LateModels, LateWeights, RecordWeights, RerankWeights,
+    TextWeights,
 };
-pub use turn::{FeasibilityWeights, FitWeights, OperationWeights, PartnerWeights, TurnWeights};
+pub use turn::{FitWeights, NamedColumnWeights, PartnerWeights, SufficiencyWeights, TurnWeights};
 
 /// Declares a section of the file, and where it stands there: all its values have to be there, and no others. A file of an older
 /// version does not have the section; then it is as shipped.
@@ -57,7 +63,7 @@ macro_rules! section {
 use section;
 
 /// The version of the file that this program writes.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// Files from this version on are read, too.
 const OLDEST: u32 = 1;
 /// Longest file that is read.
@@ -96,6 +102,9 @@ pub struct RankingWeights {
     /// Of text search, beside its features.
     #[serde(default)]
     pub text: TextWeights,
+    /// Of column search, beside its features.
+    #[serde(default)]
+    pub column_search: ColumnSearchWeights,
     /// Of what several queries found.
     #[serde(default)]
     pub rerank: RerankWeights,
@@ -132,6 +141,18 @@ pub struct RankingWeights {
     /// Of the operations that could come next.
     #[serde(default)]
     pub operations: OperationWeights,
+    /// Of the probability that an operation is what is wanted.
+    #[serde(default)]
+    pub likelihood: LikelihoodWeights,
+    /// Of requests for a prediction.
+    #[serde(default)]
+    pub prediction: PredictionWeights,
+    /// Of columns of other tables that words name.
+    #[serde(default)]
+    pub named_columns: NamedColumnWeights,
+    /// Of the end of a search.
+    #[serde(default)]
+    pub sufficiency: SufficiencyWeights,
 }
 
 impl RankingWeights {
@@ -280,7 +301,7 @@ mod tests {
             std::fs::write(&path, SHIPPED.replacen(from, to, 1)).unwrap();
             RankingWeights::load(&path).unwrap_err().to_string()
         };
-        assert!(wrong("\"version\": 5", "\"version\": 7").contains("version 7"));
+        assert!(wrong("\"version\": 6", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
         let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
@@ -323,7 +344,9 @@ mod tests {
             assert_eq!((file["version"].as_u64(), read.version), (Some(version.into()), VERSION));
             assert_eq!(file["join"]["rarity"].as_f64(), Some(read.join.rarity), "version {version}");
         }
-        assert_eq!(&kept(4).1, RankingWeights::shipped());
+        for version in [4, 5] {
+            assert_eq!(&kept(version).1, RankingWeights::shipped());
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub const THINGS: &[Thing] = &[
     Thing { name: "trace", place: "trace.json", version: Some(5), read: trace },
     Thing { name: "task_trace", place: "task_trace.json", version: Some(1), read: task_trace },
     Thing { name: "plan", place: "plan.json", version: Some(1), read: plan },
-    Thing { name: "weights", place: "weights.json", version: Some(5), read: weights },
+    Thing { name: "weights", place: "weights.json", version: Some(6), read: weights },
     Thing { name: "harvest", place: "harvested/.harvest.json", version: Some(1), read: harvested },
     Thing { name: "shard_list", place: "lists/0123abcd/list.json", version: Some(1), read: shards },
     Thing { name: "shard_tables", place: "lists/0123abcd/shards/00000.jsonl", version: None, read: shards },

@@ -14,29 +14,23 @@ use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::WordRarity;
+use lakeward_search::weights::SufficiencyWeights;
 
 /// "The first" of a list.
 const FIRST: usize = 10;
 /// Words of a request that are looked at.
 const MOST_WORDS: usize = 64;
-/// Words rarer than this tell something.
-const TELLING: f64 = 0.3;
-/// The best answer of a plain search must serve this likely; where that is not known …
-const ENOUGH_RELEVANCE: f64 = 0.5;
-/// … one table must hold this share of the request …
-const ENOUGH_COVERAGE: f64 = 0.95;
-/// … and the channels agree on this share of the first.
-const ENOUGH_AGREEMENT: f64 = 0.2;
 
 /// The rules.
 pub struct RuleEvaluator<'a> {
     index: &'a LakeIndex,
+    weights: SufficiencyWeights,
 }
 
 impl<'a> RuleEvaluator<'a> {
     /// Judges candidates of a lake.
-    pub fn new(index: &'a LakeIndex) -> Self {
-        Self { index }
+    pub fn new(index: &'a LakeIndex, weights: SufficiencyWeights) -> Self {
+        Self { index, weights }
     }
 
     /// The report on `candidates`.
@@ -56,15 +50,15 @@ impl<'a> RuleEvaluator<'a> {
         signals.constraints_met = 1.0 - unmet.len() as f64 / constraints;
         signals.relevance = goal.likely;
         // What very likely serves need not say the request's own words.
-        let serves = goal.likely.is_some_and(|likely| likely >= ENOUGH_RELEVANCE);
+        let serves = goal.likely.is_some_and(|likely| likely >= self.weights.likely);
         let uncovered = words.iter().filter(|(word, rarity)| {
-            let telling = !serves && rarity.tables > 0 && rarity.rarity >= TELLING;
+            let telling = !serves && rarity.tables > 0 && rarity.rarity >= self.weights.telling;
             telling && !first.iter().any(|found| found.matched.contains(word))
         });
         let missing = unmet.into_iter().chain(uncovered.map(|(word, _)| word)).filter(|text| !text.trim().is_empty());
         let mut missing: Vec<String> = missing.map(|text| shortened(text, CONSTRAINT_CHARS)).collect();
         missing.truncate(MOST_MISSING);
-        let (sufficient, reason) = verdict(&signals, &missing);
+        let (sufficient, reason) = verdict(&signals, &missing, &self.weights);
         Ok(EvaluationReport { sufficient, missing, reason, signals })
     }
 }
@@ -79,7 +73,7 @@ impl Evaluator for RuleEvaluator<'_> {
     }
 }
 
-fn verdict(signals: &Signals, missing: &[String]) -> (bool, String) {
+fn verdict(signals: &Signals, missing: &[String], weights: &SufficiencyWeights) -> (bool, String) {
     if signals.candidates == 0 {
         return (false, "nothing was found".into());
     }
@@ -88,13 +82,13 @@ fn verdict(signals: &Signals, missing: &[String]) -> (bool, String) {
         return (false, shortened(&format!("no good candidate holds {}", shown.join(", ")), 400));
     }
     if let Some(relevance) = signals.relevance {
-        return (relevance >= ENOUGH_RELEVANCE, format!("the best answer serves with a likelihood of {relevance:.2}"));
+        return (relevance >= weights.likely, format!("the best answer serves with a likelihood of {relevance:.2}"));
     }
-    if signals.best_coverage < ENOUGH_COVERAGE {
+    if signals.best_coverage < weights.coverage {
         let share = 100.0 * signals.best_coverage;
         return (false, format!("no candidate holds more than {share:.0}% of what was asked"));
     }
-    if signals.agreement < ENOUGH_AGREEMENT {
+    if signals.agreement < weights.agreement {
         return (false, format!("the channels share {:.0}% of their first tables", 100.0 * signals.agreement));
     }
     (true, format!("a candidate holds {:.0}% of what was asked", 100.0 * signals.best_coverage))

@@ -16,6 +16,7 @@ use lakeward_index::LakeIndex;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 use lakeward_search::cite::without_identifiers;
+use lakeward_search::weights::SufficiencyWeights;
 
 /// Queries that a model may write.
 pub(super) const MOST_WRITTEN: usize = 4;
@@ -139,8 +140,8 @@ struct Verdict {
 
 impl<'a> ModelEvaluator<'a> {
     /// Judges candidates of a lake.
-    pub fn new(model: &'a LanguageModel<'a>, index: &'a LakeIndex) -> Self {
-        Self { model, index, rules: RuleEvaluator::new(index) }
+    pub fn new(model: &'a LanguageModel<'a>, index: &'a LakeIndex, weights: SufficiencyWeights) -> Self {
+        Self { model, index, rules: RuleEvaluator::new(index, weights) }
     }
 
     /// What the publishers of the best candidates say of them, quoted, and which words of the request they have.

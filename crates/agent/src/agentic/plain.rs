@@ -10,6 +10,7 @@ use super::shortened;
 use super::trace::IterationTrace;
 use lakeward_core::error::Result;
 use lakeward_index::LakeIndex;
+use lakeward_search::weights::SufficiencyWeights;
 use lakeward_search::{SearchAnswer, SearchedText};
 
 /// The plan, lists, order and verdict of a plain search for the words of `goal`, which asked each channel for `depth` tables. The lists
@@ -22,6 +23,7 @@ pub fn plain_search(
     goal: &SearchGoal,
     searched: &SearchedText,
     depth: usize,
+    weights: SufficiencyWeights,
 ) -> Result<IterationTrace> {
     let goal = goal.bounded();
     let query = PlannedQuery::new(&goal.words, "the request as it is");
@@ -69,6 +71,6 @@ pub fn plain_search(
         found.score = least;
     }
     let candidates = CandidateSet { candidates, channels };
-    let report = RuleEvaluator::new(index).report(&goal, &plan, &candidates)?;
+    let report = RuleEvaluator::new(index, weights).report(&goal, &plan, &candidates)?;
     Ok(IterationTrace { plan, candidates, report })
 }

@@ -26,7 +26,7 @@ use lakeward_search::{RankingWeights, SearchAnswer};
 /// Words of a request that are counted.
 const MOST_WORDS: usize = 64;
 
-/// Candidates that a model puts in order.
+/// Candidates that a model puts in order: a bound of its work.
 const LISTED: usize = 30;
 
 /// A candidate as the rules rank it.

@@ -58,7 +58,7 @@ impl<'a> Agents<'a> {
         Self {
             planner: Box::new(RulePlanner::new(tools.index)),
             retriever: Box::new(RuleRetriever::new(tools.index, settings.retrieval)),
-            evaluator: Box::new(RuleEvaluator::new(tools.index)),
+            evaluator: Box::new(RuleEvaluator::new(tools.index, tools.weights.sufficiency)),
             reranker: Some(Box::new(reranker)),
         }
     }
@@ -75,14 +75,14 @@ impl<'a> Agents<'a> {
         let order = RuleReranker::new(tools.index, tools.embedder, tools.weights);
         match settings.style {
             Style::SingleAgent => {
-                let rules = (RuleEvaluator::new(tools.index), order);
+                let rules = (RuleEvaluator::new(tools.index, tools.weights.sufficiency), order);
                 let agent = SingleAgent::new(model, rules, settings.iterations, (share, weight));
                 let (planner, evaluator) = (Box::new(Rc::clone(&agent)), Box::new(Rc::clone(&agent)));
                 Self { planner, evaluator, reranker: Some(Box::new(agent)), ..by_rules }
             }
             Style::MultiAgent => Self {
                 planner: Box::new(ModelPlanner::new(model)),
-                evaluator: Box::new(ModelEvaluator::new(model, tools.index)),
+                evaluator: Box::new(ModelEvaluator::new(model, tools.index, tools.weights.sufficiency)),
                 reranker: Some(Box::new(ModelReranker::new(model, order, (share, weight)))),
                 ..by_rules
             },

@@ -11,7 +11,7 @@ mod phrases;
 
 use std::time::Duration;
 
-pub(super) use self::named::{LEAST_COUNTED, Named, PLAINLY};
+pub(super) use self::named::Named;
 use self::named::{READ, READ_EACH};
 use self::phrases::phrases;
 pub(super) use self::phrases::unexplained;
@@ -35,17 +35,12 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_reading::reader::{Role, TurnReading};
 use lakeward_search::QueryTable;
 use lakeward_search::correlate;
+use lakeward_search::weights::PredictionWeights;
 
 /// Features of one answer; "what else explains it" asks for more.
 const FEATURES: usize = 3;
 /// Time for fitting models.
 const WITHIN: Duration = Duration::from_secs(6);
-/// A request is for prediction from this certainty.
-const SURE: f64 = 0.6;
-/// From this probability words that the table at hand does not explain may name features.
-const SUSPECTED: f64 = 0.2;
-/// An operation of this certainty, if it is no join, is no request for columns of other tables.
-const SURE_OF_OTHER_KIND: f64 = 0.9;
 
 /// What a turn for a prediction is answered with.
 struct Predicted {
@@ -149,16 +144,17 @@ impl Agent<'_> {
         (requested, partners): (Option<&RankedOperation>, &[Scored]),
         turn: &TurnReading,
     ) -> Result<Option<Predicted>> {
+        let PredictionWeights { sure, suspected, other_kind } = self.ranking.prediction;
         let mut added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
         let probability = signals.intention.probability(Intention::Prediction);
         // "What else explains it": a turn that says nothing of rows, after one for a prediction.
         let predicts = |signals: &Signals| {
-            signals.intention.label == Intention::Prediction && signals.intention.confidence >= SURE
+            signals.intention.label == Intention::Prediction && signals.intention.confidence >= sure
         };
         let vague = matches!(signals.operation.label, OperationKind::Clarify | OperationKind::Join);
         let continues = requested.is_none()
             && vague
-            && signals.operation.confidence < SURE
+            && signals.operation.confidence < sure
             && session.remembered().iter().any(|turn| predicts(&turn.signals));
         let is_first = signals.intention.label == Intention::Prediction || continues;
         let columns = &query.entry.profile.columns;
@@ -171,14 +167,14 @@ impl Agent<'_> {
         // Something of another table is wanted in so many words, perhaps for a model or beside a column that is named.
         let is_join = signals.operation.label == OperationKind::Join;
         let beside = || is_join && turn.of(Role::Column).any(|span| !span.columns.is_empty());
-        let asks = !added.is_empty() && (probability >= SUSPECTED || beside());
+        let asks = !added.is_empty() && (probability >= suspected || beside());
         let is_sure = predicts(signals) || continues || asks;
         // "More examples for my model" asks for rows, whatever they are for; "of the same day" does not.
         let has_key = turn.of(Role::Key).next().is_some();
         let wants_rows = !asks
             && !has_key
             && signals.operation.label == OperationKind::Union
-            && signals.operation.confidence >= SURE;
+            && signals.operation.confidence >= sure;
         let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(|part| !part.met));
         // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
         let steps = base.plan.relation.steps.len();
@@ -196,10 +192,10 @@ impl Agent<'_> {
         // After a group it would be another table than the one that is read.
         let is_own = base.plan.relation.steps.iter().all(keeps_rows);
         // What is read over the rows at hand and in doubt may be a request for other tables, unless it surely is none.
-        let other_kind = !is_join && signals.operation.confidence >= SURE_OF_OTHER_KIND;
-        let suspected = doubtful && probability >= SUSPECTED && !other_kind;
+        let is_other_kind = !is_join && signals.operation.confidence >= other_kind;
+        let is_suspected = doubtful && probability >= suspected && !is_other_kind;
         if wants_rows
-            || !(is_first || asks || is_idle || suspected)
+            || !(is_first || asks || is_idle || is_suspected)
             || !is_own
             || matches!(base.plan.relation.source, Input::Step(_))
         {

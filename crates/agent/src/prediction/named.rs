@@ -28,32 +28,16 @@ use lakeward_search::column_search::{ColumnAnswer, ColumnMatch};
 use lakeward_search::correlate::{self, KeyPair};
 use lakeward_search::join::ColumnPair;
 use lakeward_search::text_search::SearchOptions;
+use lakeward_search::weights::NamedColumnWeights;
 use lakeward_search::{CorrelateOptions, QueryTable, column_search};
 
-/// The score of a column that words name, at least.
-const NAMED: f64 = 0.25;
-/// Columns that are named beside the best one score this share of it.
-const NAMED_TOO: f64 = 0.9;
-/// A column that words name is meant from this share of the score of the one that they name best, whether that can be joined or not.
-const MEANT: f64 = 0.6;
-/// The best column of another table is tried where the best of all cannot be added, from this share of its score, of so many tables.
-const NEARLY: f64 = 0.7;
+/// Tables that are tried one after the other, where a column cannot be added.
 const TRIED: usize = 3;
-/// The score of a column that words name, at least, where they were not read as what is wanted.
-pub(crate) const PLAINLY: f64 = 0.4;
 /// Columns that are looked at for words.
 const LOOKED_AT: usize = 40;
 /// Texts of columns that are read for all phrases of a request, and at least for each.
 pub(super) const READ: usize = 24;
 pub(super) const READ_EACH: usize = 12;
-/// Share of the sampled keys that a table has for its columns to be looked at.
-const SHARED: f64 = 0.1;
-/// A number of things is a number of rows only of a table that answers the words nearly as well as the best of the lake.
-const COUNTED: f64 = 0.7;
-/// What a column of numbers of such a table is called this much like, in 0..=1, is counted in it: people in `population`.
-const ALIKE: f64 = 0.42;
-/// Rows a key, on average, that are worth counting.
-pub(crate) const LEAST_COUNTED: f64 = 1.5;
 
 /// A column that words name.
 pub(crate) struct Named {
@@ -131,7 +115,7 @@ impl Agent<'_> {
         }
         let runs = unexplained(text, &query.entry);
         let mut named = self.columns_named((&runs, false, 0), base, query, (None, partners))?;
-        named.retain(|named| named.score >= PLAINLY);
+        named.retain(|named| named.score >= self.ranking.named_columns.plainly);
         let named = self.joinable(session, named, query, None, partners)?;
         let added = self.add_named(session, &named, base, query, None)?;
         Ok(added.map(|added| added.operation))
@@ -152,7 +136,7 @@ impl Agent<'_> {
         let key_names: Vec<&str> = keys.iter().flatten().map(|place| columns[*place].name.as_str()).collect();
         let options = SearchOptions { k: LOOKED_AT, weights: &self.ranking };
         let own = query.origin.is_some().then(|| query.entry.id.as_str());
-        let mut among = match correlate::reachable(self.index, query, SHARED) {
+        let mut among = match correlate::reachable(self.index, query, self.ranking.named_columns.shared) {
             Ok(among) => among,
             Err(Error::Usage(_)) => Vec::new(),
             Err(error) => return Err(error),
@@ -176,7 +160,7 @@ impl Agent<'_> {
             std::iter::once((number, phrase.clone())).chain(alone(phrase).map(|alone| (number, alone)))
         });
         for (number, phrase) in said {
-            let mut own_score = 0.0f64;
+            let (least, mut own_score) = (self.ranking.named_columns.least, 0.0f64);
             let answers = column_search::search_among(self.index, self.embedder, &phrase, &options, (&among, read))?;
             for answer in answers.iter().filter(|_| !elsewhere) {
                 if own == Some(answer.table.as_str()) && (phrases.len() > 1 || target != Some(&answer.column)) {
@@ -190,7 +174,7 @@ impl Agent<'_> {
                     continue;
                 }
                 let is_key = key_names.iter().any(|name| name.eq_ignore_ascii_case(&answer.column));
-                if is_key || own == Some(answer.table.as_str()) || answer.score < NAMED.max(own_score) {
+                if is_key || own == Some(answer.table.as_str()) || answer.score < least.max(own_score) {
                     continue;
                 }
                 let Some(place) = self.place_of(&answer)? else { continue };
@@ -220,6 +204,7 @@ impl Agent<'_> {
         if Aggregate::named_in(phrase, LogicalType::Text) != Some(Aggregate::Count) {
             return Ok(None);
         }
+        let NamedColumnWeights { counted_table, counted_in, .. } = self.ranking.named_columns;
         let others = || answers.iter().filter(|answer| own != Some(answer.table.as_str()));
         // "The number of seats" is what a column of numbers called `seats` holds.
         let mut stemmer = Stemmer::default();
@@ -234,13 +219,13 @@ impl Agent<'_> {
         let mut is_said = |answer: &ColumnAnswer| stems(&answer.column).iter().any(|stem| said.contains(stem));
         let is_number = |answer: &&ColumnAnswer| answer.logical.is_numeric() && !is_key(&answer.column);
         let mut says = |answer: &ColumnAnswer| {
-            is_said(answer) || answer.features.likeness >= ALIKE && answer.features.table >= COUNTED
+            is_said(answer) || answer.features.likeness >= counted_in && answer.features.table >= counted_table
         };
         if others().filter(is_number).any(&mut says) {
             return Ok(None);
         }
         let by_table = |a: &&ColumnAnswer, b: &&ColumnAnswer| a.features.table.total_cmp(&b.features.table);
-        let Some(best) = others().max_by(by_table).filter(|best| best.features.table >= COUNTED) else {
+        let Some(best) = others().max_by(by_table).filter(|best| best.features.table >= counted_table) else {
             return Ok(None);
         };
         let entry = self.index.table(self.index.find(&best.table)?)?;
@@ -293,6 +278,7 @@ impl Agent<'_> {
             }
             None => Vec::new(),
         };
+        let NamedColumnWeights { meant, rows_counted, .. } = self.ranking.named_columns;
         let mut found: Vec<(Named, f64, f64)> = Vec::new();
         let mut best: HashMap<usize, f64> = HashMap::new();
         for named in &named {
@@ -301,7 +287,7 @@ impl Agent<'_> {
         }
         for mut named in named {
             // What the words name far better, and nothing joins, is what was meant.
-            if session.is_rejected(&named.table) || named.score < MEANT * best[&named.phrase] {
+            if session.is_rejected(&named.table) || named.score < meant * best[&named.phrase] {
                 continue;
             }
             let of_it = |table: &str, column: &str| (table, column) == (&named.table, &named.column);
@@ -328,7 +314,7 @@ impl Agent<'_> {
             let is_key = named.on.iter().flatten().any(|pair| pair.column == named.column);
             if let Some((coverage, fan_out)) = fit.filter(|_| !is_key) {
                 let is_count = named.aggregate == Aggregate::Count;
-                if is_count && fan_out < LEAST_COUNTED {
+                if is_count && fan_out < rows_counted {
                     continue;
                 }
                 let repeats = if is_count { 1.0 } else { fan_out.max(1.0).powf(-self.ranking.partner.rows_a_key) };
@@ -361,7 +347,8 @@ impl Agent<'_> {
         target: Option<usize>,
     ) -> Result<Option<Predicted>> {
         let mut tables: Vec<&Named> = Vec::new();
-        for other in named.iter().take_while(|other| other.score >= NEARLY * named[0].score) {
+        let nearly = self.ranking.named_columns.nearly;
+        for other in named.iter().take_while(|other| other.score >= nearly * named[0].score) {
             if tables.len() < TRIED && tables.iter().all(|known| known.table != other.table) {
                 tables.push(other);
             }
@@ -383,7 +370,8 @@ impl Agent<'_> {
         query: &QueryTable,
         target: Option<usize>,
     ) -> Result<Option<Predicted>> {
-        let same = named.iter().filter(|other| other.table == best.table && other.score >= NAMED_TOO * best.score);
+        let least = self.ranking.named_columns.beside * best.score;
+        let same = named.iter().filter(|other| other.table == best.table && other.score >= least);
         let most = if best.aggregate == Aggregate::Count { 1 } else { FEATURES };
         let named: Vec<&Named> = same.take(most).collect();
         let context = self.connected(session)?;

@@ -1,6 +1,6 @@
 //! Joins that neither repeat rows nor lose what is to be predicted.
 
-use super::{SURE, SUSPECTED, target_of_turn};
+use super::target_of_turn;
 use crate::Agent;
 use crate::execution::preview_rows;
 use crate::feature_table::{Added, Aggregate, free_name, one_row_join};
@@ -29,7 +29,7 @@ impl Agent<'_> {
         operations: &mut [RankedOperation],
     ) -> Result<Vec<String>> {
         let probability = signals.intention.probability(Intention::Prediction);
-        let predicts = probability >= SUSPECTED;
+        let predicts = probability >= self.ranking.prediction.suspected;
         let adds = turn.of(Role::Add).next().is_some();
         let Some(first) = operations.first_mut() else { return Ok(Vec::new()) };
         let Some(mut plan) = first.runnable.clone() else { return Ok(Vec::new()) };
@@ -71,7 +71,8 @@ impl Agent<'_> {
                     .into(),
             );
         }
-        let refused = if probability >= SURE && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
+        let is_sure = probability >= self.ranking.prediction.sure;
+        let refused = if is_sure && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
             "one figure of all rows leaves no rows to predict from".to_string()
         } else if has(&base.plan)? && !has(&plan)? {
             format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())

@@ -6,6 +6,7 @@
 
 use super::RankedOperation;
 use lakeward_core::request::OperationKind;
+use lakeward_search::weights::LikelihoodWeights;
 
 /// What a plan that goes first rests on.
 #[derive(Debug, Clone, Copy)]
@@ -25,25 +26,19 @@ pub(crate) enum Basis {
     Fits,
 }
 
-/// What is lost of the odds where something of a turn is not applied (a logarithm).
-const LOST: f64 = -1.03;
-/// How often columns that were found for words are those that are wanted: without a doubt, and with one.
-const NAMED: [f64; 2] = [0.67, 0.3];
-/// How often what fits best is what is wanted, of requests of its kind.
-const FITS: f64 = 0.55;
-
 impl Basis {
     /// The probability, 0..=1, that `operation` is what is wanted.
-    pub fn likelihood(self, operation: &RankedOperation) -> f64 {
+    pub fn likelihood(self, operation: &RankedOperation, weights: &LikelihoodWeights) -> f64 {
         match self {
             Self::Read { certainty, lost, standing } => {
                 let certainty = certainty.clamp(0.01, 0.99);
-                let logit = (certainty / (1.0 - certainty)).ln() + if lost { LOST } else { 0.0 };
+                let logit = (certainty / (1.0 - certainty)).ln() - if lost { weights.lost } else { 0.0 };
                 // Doubts of one conversation are of the same words: they are not independent.
                 standing.min(1.0 / (1.0 + (-logit).exp()))
             }
-            Self::Named => NAMED[usize::from(operation.preconditions.iter().any(|part| !part.met))],
-            Self::Fits => FITS * operation.asked,
+            Self::Named if operation.preconditions.iter().any(|part| !part.met) => weights.named_in_doubt,
+            Self::Named => weights.named,
+            Self::Fits => weights.fits * operation.asked,
         }
     }
 }
@@ -52,13 +47,13 @@ impl Basis {
 /// gets the one that `basis` gives. Each other one gets its kind's share of the rest, but no more than the first, so
 /// that the order stays. What is missing to 1 is the probability that none of them is wanted. Nothing changes where
 /// the first is a question or only opens a table: then no wish was read.
-pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis) {
+pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis, weights: &LikelihoodWeights) {
     let Some((first, others)) = operations.split_first_mut() else { return };
     let opens = first.runnable.as_ref().is_none_or(|plan| plan.relation.steps.is_empty());
     if first.kind == OperationKind::Clarify || opens {
         return;
     }
-    first.score = basis.likelihood(first);
+    first.score = basis.likelihood(first, weights);
     for other in others {
         other.score = ((1.0 - first.score) * other.asked).min(first.score);
     }
@@ -87,7 +82,7 @@ mod tests {
     fn what_is_lost_or_rests_on_a_doubt_is_less_likely() {
         let likelihood = |certainty, lost, standing| {
             let mut operations = operations(lost);
-            to_probabilities(&mut operations, Basis::Read { certainty, lost, standing });
+            to_probabilities(&mut operations, Basis::Read { certainty, lost, standing }, &LikelihoodWeights::default());
             let scores: Vec<f64> = operations.iter().map(|operation| operation.score).collect();
             assert!(scores.iter().sum::<f64>() <= 1.0 + 1e-9 && scores.windows(2).all(|pair| pair[0] >= pair[1]));
             scores[0]
@@ -102,7 +97,7 @@ mod tests {
     fn a_question_keeps_its_score() {
         let mut operations = operations(false);
         operations[0].kind = OperationKind::Clarify;
-        to_probabilities(&mut operations, Basis::Fits);
+        to_probabilities(&mut operations, Basis::Fits, &LikelihoodWeights::default());
         assert!((operations[0].score - 0.6).abs() < 1e-9);
     }
 }

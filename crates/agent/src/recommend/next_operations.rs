@@ -15,8 +15,6 @@ use lakeward_search::{Candidate, JoinAnswer, RankingWeights, UnionAnswer};
 
 use super::mentions::Phrases;
 
-/// From this probability a request clearly sounds like one kind of operation.
-const CLEARLY_ANOTHER: f64 = 0.75;
 /// Name of the column that says which table a row of a union is from.
 pub(crate) const SOURCE_COLUMN: &str = "source_table";
 
@@ -63,17 +61,17 @@ impl Situation<'_> {
     /// It has to be one that can run. It does not go first where parts of it are in doubt and the classifier is sure
     /// of a join, a union or a question; a plan over other rows always does.
     fn leads(&self, requested: &RankedOperation) -> bool {
-        let asked = &self.signals.operation;
+        let (asked, clearly) = (&self.signals.operation, self.weights.operations.clearly);
         let doubtful = requested.preconditions.iter().any(|part| !part.met);
         let says_nothing = matches!(asked.label, OperationKind::Filter | OperationKind::Aggregate);
-        let is_another = requested.kind != asked.label && !says_nothing && asked.confidence >= CLEARLY_ANOTHER;
+        let is_another = requested.kind != asked.label && !says_nothing && asked.confidence >= clearly;
         requested.runnable.is_some() && (self.is_over_other_rows || !(is_another && doubtful))
     }
 
     /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
     fn asks(&self) -> bool {
         let asked = &self.signals.operation;
-        let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
+        let combines = asked.label.combines() && asked.confidence >= self.weights.operations.clearly;
         self.unclear || (!combines && self.requested.is_some_and(|requested| requested.runnable.is_none()))
     }
 }
@@ -222,8 +220,10 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     if let Some(weakness) = answer.weakness {
         preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
     }
-    preconditions.push(check(answer.fan_out <= 1.5, format!("a row meets {:.1} rows", answer.fan_out.max(1.0))));
-    let least = situation.weights.operations.wanted_column;
+    let weights = &situation.weights.operations;
+    let met = format!("a row meets {:.1} rows", answer.fan_out.max(1.0));
+    preconditions.push(check(answer.fan_out <= weights.rows_met, met));
+    let least = weights.wanted_column;
     let columns =
         requested_columns(situation.requested_columns, least, phrases, &base.entry.profile.columns, candidate);
     let adds = if columns.is_empty() { &answer.adds } else { &columns };

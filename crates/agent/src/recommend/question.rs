@@ -21,8 +21,6 @@ const LOOKED_AT: usize = 20;
 const MOST_CHOICES: usize = 5;
 /// The answer that is none of those named.
 const OTHER: &str = "another one";
-/// A question that tells less than this is not worth an analyst's time.
-const LEAST_BITS: f64 = 0.3;
 
 /// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
 /// close together that the first would hardly count more than the last.
@@ -33,6 +31,7 @@ pub fn best<'a>(
     operation: &Ranked<OperationKind>,
     narrowings: &[Narrowing],
     (was_asked, is_at_hand): (impl Fn(&str) -> bool, bool),
+    least_bits: f64,
 ) -> Option<Question> {
     if !narrowings.is_empty() {
         let narrowing = narrowings.iter().find(|narrowing| !was_asked(&asking_for(narrowing)))?;
@@ -82,7 +81,7 @@ pub fn best<'a>(
     questions.extend(column_question(tables));
     let new = questions.into_iter().filter(|question| !was_asked(&question.text));
     let best = new.max_by(|a, b| a.information.total_cmp(&b.information))?;
-    (best.information >= LEAST_BITS).then_some(best)
+    (best.information >= least_bits).then_some(best)
 }
 
 /// The question which value of a field a record should have.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use lakeward_core::request::{Demand, Intention, OperationKind, Ranked, in_role};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::name_words;
+use lakeward_search::weights::TurnWeights;
 
 /// What a row should stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,8 +64,6 @@ pub struct TaskSpec {
 /// Words of a wanted granularity that ask for single things.
 const INSTANCE_WORDS: [&str; 11] =
     ["single", "individual", "raw", "record", "row", "instance", "incident", "transaction", "event", "person", "case"];
-/// An operation this probable shapes the specification.
-const CLEAR: f64 = 0.5;
 
 impl TaskSpec {
     /// The row of the table for `intention`.
@@ -80,7 +79,13 @@ impl TaskSpec {
 
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
-    pub fn adjusted(mut self, operation: &Ranked<OperationKind>, demands: &[Demand], has_working: bool) -> Self {
+    pub fn adjusted(
+        mut self,
+        operation: &Ranked<OperationKind>,
+        demands: &[Demand],
+        has_working: bool,
+        weights: &TurnWeights,
+    ) -> Self {
         let grains: Vec<&str> = in_role(demands, &Respect::Grain).collect();
         if !grains.is_empty() {
             let mut words = grains.iter().flat_map(|grain| name_words(grain));
@@ -91,7 +96,7 @@ impl TaskSpec {
                 self.adjusted.push(format!("granularity: you asked for one row per {}", grains.join(", ")));
             }
         }
-        let combines = operation.label.combines() && operation.confidence >= CLEAR;
+        let combines = operation.label.combines() && operation.confidence >= weights.combines;
         if combines && has_working && self.compatibility == Compatibility::Optional {
             self.compatibility = Compatibility::Required;
             self.adjusted.push("compatibility: another table is to be combined with yours".into());
@@ -127,14 +132,20 @@ mod tests {
         let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
         let per = |text: &str| vec![Demand::in_words(Respect::Grain, text, 1)];
         let spec = TaskSpec::of(Intention::Summarization);
-        let filter = sure(OperationKind::Filter);
-        assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);
+        let (filter, weights) = (sure(OperationKind::Filter), &TurnWeights::default());
+        assert_eq!(
+            spec.clone().adjusted(&filter, &per("single sale"), true, weights).granularity,
+            Granularity::Instance
+        );
         let spec = TaskSpec::of(Intention::Prediction);
-        assert_eq!(spec.clone().adjusted(&filter, &per("county-year"), true).granularity, Granularity::Aggregate);
-        let join = spec.clone().adjusted(&sure(OperationKind::Join), &[], true);
+        assert_eq!(
+            spec.clone().adjusted(&filter, &per("county-year"), true, weights).granularity,
+            Granularity::Aggregate
+        );
+        let join = spec.clone().adjusted(&sure(OperationKind::Join), &[], true, weights);
         assert_eq!(join.compatibility, Compatibility::Required);
         assert_eq!(join.adjusted.len(), 1);
-        let alone = TaskSpec::of(Intention::Integration).adjusted(&filter, &[], false);
+        let alone = TaskSpec::of(Intention::Integration).adjusted(&filter, &[], false, weights);
         assert_eq!(alone.compatibility, Compatibility::Optional);
     }
 }

@@ -170,8 +170,8 @@ impl<'a> Catalogue<'a> {
 
     /// Measures how a model judges: half of the questions are asked without the family of their answer.
     pub(super) fn check_judging(&self, work: &Work<'_>) -> Result<RoleCheck> {
-        let index = self.over.index();
-        let rules = RuleEvaluator::new(index);
+        let (index, weights) = (self.over.index(), self.over.weights().sufficiency);
+        let rules = RuleEvaluator::new(index, weights);
         let tried = work.each("judging what was found", &self.questions, &|| Ok(()), &|(), question, model| {
             let place = self.questions.iter().position(|other| std::ptr::eq(other, question)).unwrap_or_default();
             let suffices = place % 2 == 0;
@@ -181,8 +181,8 @@ impl<'a> Catalogue<'a> {
             let queries = vec![PlannedQuery { text, aim: "all".into() }];
             let plan = QueryPlan { queries, must_have: Vec::new() };
             let built_in = rules.report(&goal, &plan, &candidates)?.sufficient;
-            let evaluated =
-                model.and_then(|model| ModelEvaluator::new(model, index).evaluate(&goal, &plan, &candidates).ok());
+            let evaluated = model
+                .and_then(|model| ModelEvaluator::new(model, index, weights).evaluate(&goal, &plan, &candidates).ok());
             let verdict =
                 evaluated.and_then(|text| EvaluationReport::accept(&text).ok()).map(|report| report.sufficient);
             Ok(Tried {

@@ -25,7 +25,7 @@ use lakeward_sketch::{ApproximateForm, Normaliser, Variation};
 const COMPARED_COLUMNS: usize = 30;
 /// Most values of the query that are compared: the first distinct ones.
 const MOST_VALUES: usize = 2000;
-/// Least share of the keys' weight that a column must share; with less it has hardly any variant.
+/// Least share of the keys' weight that a column must share to be compared, a bound of work: with less it has hardly any variant.
 const LEAST_SHARED: f64 = 0.04;
 /// Most bytes of inverted lists read for one query column.
 const MOST_LIST_BYTES: usize = 32 << 10;

@@ -3,9 +3,6 @@
 use super::ranking::Ranked;
 use crate::weights::CalibrationWeights;
 
-/// The best tables of a search whose cosines say how likely an answer serves.
-const CALIBRATED: usize = 30;
-
 /// How likely the answers of one search serve. Which cosine is a good one differs from request to request, so what counts is the best
 /// one beside that of the [nearest of many datasets](crate::world); then how far an answer is behind the best.
 pub(super) struct Calibration<'w> {
@@ -19,7 +16,7 @@ pub(super) struct Calibration<'w> {
 impl<'w> Calibration<'w> {
     /// That of a ranking for a request that is this near to the world, -1..=1.
     pub fn of(ranked: &[Ranked], world: Option<f64>, weights: &'w CalibrationWeights) -> Self {
-        let about = ranked.iter().take(CALIBRATED).map(|ranked| ranked.about).fold(0.0, f64::max);
+        let about = ranked.iter().take(weights.best_tables).map(|ranked| ranked.about).fold(0.0, f64::max);
         Self {
             weights,
             best: weights.about * about - weights.world * world.unwrap_or(weights.usual_world) - weights.offset,

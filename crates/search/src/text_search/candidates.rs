@@ -15,7 +15,7 @@ use lakeward_index::vectors::VectorSet;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_models::embed::Embedder;
 
-/// Tables that the words propose.
+/// Tables that the words propose: a bound of work.
 const WORDS_DEPTH: usize = 100;
 
 /// A table that a search looks at, with what it is scored by.

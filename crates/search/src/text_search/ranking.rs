@@ -19,10 +19,10 @@ use lakeward_index::meanings;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::{Embedder, EmbedderExt, dot};
 
-/// The best tables by words and static vectors that are read as texts where the index has no such vectors.
+/// The best tables by words and static vectors that are read as texts where the index has no such vectors: a bound of work.
 const READ_TABLES: usize = 24;
 
-/// The best tables of a search among which copies are looked for.
+/// The best tables of a search among which copies are looked for: a bound of work.
 pub(super) const MOST_COMPARED: usize = 40;
 
 /// A table in the ranking of all shards.

@@ -14,7 +14,7 @@ use lakeward_index::postings::Postings;
 use lakeward_index::{LakeIndex, TableRef, header_hashes};
 use lakeward_lake::semantic::LogicalType;
 
-/// Tables that each channel proposes.
+/// Tables that each channel proposes: a bound of work, like those below.
 const CHANNEL_DEPTH: usize = 100;
 /// Tables whose words are scored, so that tables proposed by other channels have a score too.
 const WORD_SCORED_TABLES: usize = 2000;

@@ -23,6 +23,8 @@ section! {
         repeating_other: f64,
         /// What is left of that where the column may join by accident.
         repeating_accidental: f64,
+        /// Columns of one name stand in the place of others of a table that may join by accident, from this containment on.
+        equal_names: f64,
     }
 }
 
@@ -65,6 +67,8 @@ section! {
         same_name_other_type: f64,
         /// What is left of a pair's names where one of the columns is empty.
         empty: f64,
+        /// Added to the number of values of the smaller column, of which those in both are a share: few values that agree tell little.
+        few_values: f64,
         /// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
         same_meaning: f64,
         /// Of the contents of numbers: how near the ranges are, …

@@ -26,6 +26,14 @@ section! {
 }
 
 section! {
+    /// Column search, beside the weights of its features.
+    ColumnSearchWeights in column_search {
+        /// Columns of one table among the answers: a table with a column for each year is not the whole answer.
+        of_one_table: usize,
+    }
+}
+
+section! {
     /// How much the order of candidates that several queries found counts beside that of text search, in the search loop.
     RerankWeights in rerank {
         /// For a request of one word, the fused score as a share of the best …
@@ -39,8 +47,10 @@ section! {
 section! {
     /// How likely an answer of text search serves: the logistic function of a sum, learned on judged questions (eval/search.md).
     CalibrationWeights in calibration {
-        /// The best cosine of the request and what a table is about.
+        /// The best cosine of the request and what a table is about …
         about: f64,
+        /// … among so many of the best tables.
+        best_tables: usize,
         /// That of the request and the nearest of many datasets that the lake need not have ([`crate::world`]), taken off …
         world: f64,
         /// … which is this where the model's vectors are not those of the datasets, -1..=1.

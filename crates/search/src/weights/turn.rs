@@ -1,4 +1,4 @@
-//! What a turn of the agent makes of the searches: plain data here, used by the agent.
+//! What a turn of the agent makes of the searches, before operations are put in order: plain data here, used by the agent.
 
 use super::section;
 
@@ -23,6 +23,12 @@ section! {
         combining: f64,
         /// A join or a union without a working table is looked for from this probability on.
         pairing: f64,
+        /// From this probability of a join or a union on a table is wanted that goes with the one at hand …
+        combines: f64,
+        /// … and from this one on what was read of the rows at hand is not what is wanted.
+        surely_combines: f64,
+        /// A turn is about another table than the one at hand from this probability on.
+        other_table: f64,
         /// Tables that align at least this much of what the best one does are of its kind.
         nearly_aligned: f64,
         /// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
@@ -64,20 +70,27 @@ section! {
         joins: f64,
         /// … and its rows for a key to minus this one: a table that has one row a key was made for it.
         rows_a_key: f64,
-    }
-}
-
-section! {
-    /// How well an operation can be done with a table, whoever asks for it.
-    FeasibilityWeights in feasibility {
-        /// A join or a union where there is nothing yet to combine a table with.
-        first_part: f64,
-        /// A filter.
-        filter: f64,
-        /// An aggregate of any table …
-        aggregate: f64,
-        /// … and what columns to group by, and columns to compute figures of, add each.
-        aggregate_columns: f64,
+        /// A table is taken for words that describe it from this likeness of names, columns or meaning on.
+        least: f64,
+        /// A column is one that is wanted of it from this likeness on.
+        wanted: f64,
+        /// Columns of one name in both tables are one key where a single one repeats rows, from this likeness on …
+        same_name: f64,
+        /// … and where it is named in words.
+        named_key: f64,
+        /// Rows of a partner for one row at hand, above which further keys are looked for.
+        several_rows: f64,
+        /// A column is what is wanted "of" a table that the words name, from this likeness of names on …
+        owned: f64,
+        /// … and words name that table from this share of them on.
+        owner: f64,
+        /// Another column at hand joins as well that has this share of the values.
+        as_well: f64,
+        /// A table that fits no better than this is taken for the other of joining and appending: shares of key values that meet, of
+        /// columns that are aligned …
+        little_fit: f64,
+        /// … where that fits at least as well as this.
+        other_fit: f64,
     }
 }
 
@@ -104,15 +117,41 @@ section! {
 }
 
 section! {
-    /// The order of the operations that could come next.
-    OperationWeights in operations {
-        /// Share of an operation's score that preconditions can take away.
-        at_stake: f64,
-        /// Columns wanted are those of a table that are called this much alike.
-        wanted_column: f64,
-        /// How much of the doubt between the other operations speaks for asking.
-        doubt: f64,
-        /// Signals at least this sure leave nothing to ask.
-        clear: f64,
+    /// Columns of other tables that words name.
+    NamedColumnWeights in named_columns {
+        /// The score of a column that words name, at least …
+        least: f64,
+        /// … and where they were not read as what is wanted.
+        plainly: f64,
+        /// One that answers its words less well is told to be a guess.
+        guess: f64,
+        /// A column is meant from this share of the score of the one that the words name best, whether that can be joined or not.
+        meant: f64,
+        /// Columns of a table are added beside its best one from this share of its score on.
+        beside: f64,
+        /// The best column of another table is tried where the best of all cannot be added, from this share of its score on.
+        nearly: f64,
+        /// Share of the sampled keys that a table has for its columns to be looked at.
+        shared: f64,
+        /// A number of things is a number of rows only of a table that answers the words this well, as a share of the best of the lake.
+        counted_table: f64,
+        /// What a column of numbers of such a table is called this much like is counted in it: people in `population`.
+        counted_in: f64,
+        /// Rows a key, on average, that are worth counting.
+        rows_counted: f64,
+    }
+}
+
+section! {
+    /// Whether the search of a turn goes on after a plain search.
+    SufficiencyWeights in sufficiency {
+        /// Words rarer than this tell something, and have to be found.
+        telling: f64,
+        /// The best answer must serve with this probability; where that is not known …
+        likely: f64,
+        /// … one table must hold this share of the request …
+        coverage: f64,
+        /// … and the channels agree on this share of the first tables.
+        agreement: f64,
     }
 }

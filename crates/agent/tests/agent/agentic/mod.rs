@@ -20,6 +20,7 @@ use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::RankingWeights;
+use lakeward_search::weights::SufficiencyWeights;
 
 /// The sample lake, indexed once for all tests.
 fn index() -> &'static LakeIndex {
@@ -129,7 +130,8 @@ fn a_plain_search_that_is_enough_is_the_whole_run() {
     let run = |likely: f64, must_have: &[&str]| {
         let must_have = must_have.iter().map(ToString::to_string).collect();
         let goal = SearchGoal { likely: Some(likely), must_have, ..SearchGoal::words(REQUEST) };
-        let first = plain_search(index(), &goal, &searched, 100).expect("a first iteration");
+        let first =
+            plain_search(index(), &goal, &searched, 100, SufficiencyWeights::default()).expect("a first iteration");
         with_tools(&[], &clock, None, |tools| {
             let settings = Settings::default();
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };

@@ -9,6 +9,7 @@ use lakeward_agent::agentic::{
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
 
+use lakeward_search::weights::SufficiencyWeights;
 use lakeward_search::{RankingWeights, SearchedText};
 
 use super::{REQUEST, ids, index, plain, with_tools};
@@ -94,7 +95,7 @@ fn the_single_agent_looks_first_at_what_a_plain_search_found() {
         let model = LanguageModel::new(&script, Prompts::shipped(), LIMITS, None);
         let settings = Settings { style: Style::SingleAgent, ..Settings::default() };
         let clock = LiveClock::start(60.0);
-        let plain = plain_search(index(), &goal, &searched, 100).expect("an iteration");
+        let plain = plain_search(index(), &goal, &searched, 100, SufficiencyWeights::default()).expect("an iteration");
         let found = with_tools(&[], &clock, Some(&cache), |tools| {
             let agents = Agents::with_model(tools, &settings, &model, (Default::default(), 1.0));
             run_with(tools, &goal, &settings, (&agents, Some(plain))).expect("an outcome")
