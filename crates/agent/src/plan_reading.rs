@@ -4,7 +4,7 @@
 //! searches found, by their names, the columns that are wanted, and the keys they share. The turn is then read again over the columns of both.
 
 use std::cell::OnceCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
@@ -324,7 +324,12 @@ impl Agent<'_> {
         }
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut readings = Reader::builtin().readings(text, previous, &schema, &holds, READINGS);
+        // What is in the name of a table holds of all its rows.
+        let about =
+            plan.inputs().into_iter().filter_map(|input| if let Input::Table(id) = input { Some(id) } else { None });
+        let about: BTreeSet<String> = about.flat_map(|id| stems(id)).collect();
         for reading in &mut readings {
+            reading.turn.unread.retain(|word| !stems(word).is_subset(&about));
             self.note_ids((text, plan), &holds, &mut reading.turn)?;
             corrected(&mut reading.turn);
         }

@@ -1,7 +1,8 @@
 //! One turn, a straight line of stages that nothing changes afterwards: what the request says ([`super::reading`]), what the searches
 //! find ([`super::found`]), the candidates with their scores ([`super::weighed`]), the recommendation. Then the session is written.
 
-use super::doubts::carried_out_in_doubt;
+use super::acts::asks_to_change_files;
+use super::doubts::{carried_out_in_doubt, in_doubt_without};
 use super::found::Found;
 use super::known_columns::AtHand;
 use super::model;
@@ -25,7 +26,7 @@ use lakeward_core::text::{counted, shown as shown_text, words};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::languages::is_readable;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
-use lakeward_reading::reader::Act;
+use lakeward_reading::reader::{ALL_STEPS, Act, Control};
 use lakeward_search::Candidate;
 use lakeward_search::cite::{Checked, Gate};
 
@@ -68,6 +69,14 @@ impl Agent<'_> {
             *session = at_hand;
             let table = session.working().map(|input| input.to_string()).unwrap_or_default();
             reading.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
+        }
+        if asks_to_change_files(&reading.request.text) {
+            reading.notes.push("files are never changed: rows are only left out of what is shown".into());
+        }
+        if reading.over.is_none() && Control::of_text(&reading.request.text) == Some(Control::StartOver) {
+            reading.signals.gone = std::mem::take(&mut reading.signals.demands);
+            let forgotten = vec!["what was asked for is forgotten".to_string()];
+            return self.answer_with_notes(session, &reading, forgotten);
         }
         if let Some((act, steps)) = reading.over.as_ref().and_then(|over| Some((over.only_moves()?, over.turn.steps())))
         {
@@ -141,12 +150,14 @@ impl Agent<'_> {
                 _ => (session.undo(), "is taken back", "there is nothing more to take back"),
             };
             let Some(step) = step else {
-                notes.push(nothing.into());
+                if steps < ALL_STEPS || notes.is_empty() {
+                    notes.push(nothing.into());
+                }
                 break;
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
+        notes.extend(in_doubt_without(session, pending).map(|doubt| format!("warning: {}", doubt.what)));
         match session.working() {
             Some(Input::Step(number)) => {
                 let step = session.step(number);

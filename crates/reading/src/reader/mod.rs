@@ -23,10 +23,11 @@ mod schema;
 mod span;
 mod tags;
 mod unit;
+mod unread;
 mod words;
 
 pub use assemble::{Assembly, RequestedTable, assemble, with_table};
-pub use control::Control;
+pub use control::{ALL_STEPS, Control};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};
