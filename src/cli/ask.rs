@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::args::{Arguments, AskCommand};
 use super::plan::check_out;
-use super::search::status_of;
 use super::{Status, lake, printer, replay};
 use lakeward::documents::{AskDocument, ModelCost, Ran};
 use lakeward::{Lakeward, functions};
@@ -77,7 +76,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             next(command, document.elapsed_ms, document.model.as_ref());
         }
     }
-    Ok(if recommendation.nothing_found { Status::NothingFound } else { status_of(&recommendation.tables) })
+    Ok(if recommendation.is_answer() { Status::Done } else { Status::NothingFound })
 }
 
 /// Carries an operation of the answer out: as a step of the session where there is one, and into the file that is named.

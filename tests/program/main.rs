@@ -10,6 +10,7 @@ mod cells;
 mod chat_behaviour;
 mod cite;
 mod cli;
+mod closed_forms;
 mod code_lists;
 mod columns;
 mod commands;

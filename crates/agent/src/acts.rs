@@ -17,7 +17,7 @@ use lakeward_core::request::{Act, Input, OperationKind, Ranked};
 use lakeward_core::text::lower_words;
 use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
-use lakeward_reading::reader::{Role, Span, TurnReading, number_in_words};
+use lakeward_reading::reader::{Control, Role, Span, TurnReading, number_in_words};
 use lakeward_search::cite::Gate;
 
 /// Words of a turn that says little more than an identifier.
@@ -37,6 +37,16 @@ impl Agent<'_> {
         let listed = session.listed();
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
+        if asks_for_help(text) {
+            let mut answer = Recommendation { notes: vec![HELP.to_string()], ..self.empty_answer(reading) };
+            answer.signals.acts = vec![Act::Ask];
+            return self.given(session, reading, answer).map(Some);
+        }
+        if reading.working.is_some()
+            && let Some(answer) = self.operation_picked(session, reading)?
+        {
+            return Ok(Some(answer));
+        }
         let surely = turn.acts.first().copied().filter(|act| turn.is_surely(*act));
         let mut meant = Meant::by(text, listed.len());
         let is_compared = reading.over.is_none() && !listed.is_empty() && compares(text, &meant);
@@ -59,6 +69,14 @@ impl Agent<'_> {
             let facts = self.column_facts(session, text, &at_hand)?;
             if !facts.is_empty() {
                 return self.answer_with_facts(session, reading, facts).map(Some);
+            }
+        }
+        if (is_asked || asks_for_a_meaning(text)) && surely != Some(Act::Compare) && mentioned.is_empty() {
+            let (facts, notes) = self.facts_of_spelt_columns(session, text)?;
+            if !facts.is_empty() || !notes.is_empty() {
+                let mut answer = Recommendation { notes, ..self.empty_answer(reading) };
+                answer.add_facts(facts);
+                return self.given(session, reading, answer).map(Some);
             }
         }
         if !is_asked && reading.over.is_none() {
@@ -142,6 +160,12 @@ impl Agent<'_> {
         }
         let place = number.map_or(0, |number| (number as usize).saturating_sub(1));
         let Some(operation) = answer.worth_showing().nth(place) else { return Ok(None) };
+        if let (Act::Run, None, Some(question)) = (act, number, &operation.question) {
+            let mut note = format!("a question comes first: {}", question.text);
+            let runs = answer.worth_showing().position(|operation| operation.runnable.is_some());
+            runs.iter().for_each(|place| note.push_str(&format!(" `run {}` carries out what is proposed", place + 1)));
+            return self.answer_with_notes(session, reading, vec![note]).map(Some);
+        }
         if operation.runnable.is_none() || (number.is_none() && act == Act::Accept && !operation.requested) {
             let why = answer.plan(place + 1).err().map_or_else(String::new, |error| error.to_string());
             return match act {
@@ -155,6 +179,21 @@ impl Agent<'_> {
             Recommendation { carry_out: true, operations: vec![operation], ..reading.empty_answer(&self.ranking.turn) };
         let answer = wanting_no_others(session, answer);
         self.given(session, reading, answer).map(Some)
+    }
+
+    /// The answer to a turn that only names another operation of the answer before by its number: "the second one". It is what is asked for from then on.
+    fn operation_picked(&self, session: &mut Session, reading: &Reading<'_>) -> Result<Option<Turned>> {
+        let Some(number) = operation_named(&reading.request.text) else { return Ok(None) };
+        let latest = session.remembered().last().and_then(|turn| turn.recommendation.as_ref());
+        let operation = latest.and_then(|answer| answer.worth_showing().nth(number - 1));
+        let Some(operation) = operation.filter(|operation| operation.runnable.is_some()).cloned() else {
+            return Ok(None);
+        };
+        // Who chooses has seen the doubts.
+        let reason = operation.reason.trim_start_matches("or: ").to_string();
+        let chosen = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), reason, ..operation };
+        let notes = vec![format!("operation {number} of the answer before is meant")];
+        self.answer_with_operations(session, reading, vec![chosen], notes).map(Some)
     }
 
     /// The answer to an operation with answers of which all are records: what is missing, and where their data can be had. None where one of them
@@ -354,6 +393,65 @@ fn number_of(span: &Span) -> Option<f64> {
     span.number.or_else(|| number_in_words(&span.words).map(|number| number.value))
 }
 
+/// What can be asked, as an answer to "help".
+const HELP: &str = "ask for tables by what they are about, or name one; then say what you want of its rows: conditions, figures by groups, an order, \
+    columns of other tables; ask what a column or a code means; `undo`, `start over` and `run it` are said in words, too";
+
+/// Whether a text asks for help and says nothing else.
+fn asks_for_help(text: &str) -> bool {
+    let words: Vec<String> = lower_words(text).filter(|word| word != "please").collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    matches!(
+        words[..],
+        ["help"] | ["help", "me"] | ["what", "can", "you", "do"] | ["what", "can", "i", "ask" | "say" | "do"]
+    )
+}
+
+/// Whether a text begins with a word for changing a file itself, unless it only takes a step of the plan back.
+pub(super) fn asks_to_change_files(text: &str) -> bool {
+    const CHANGES: [&str; 5] = ["delete", "erase", "wipe", "truncate", "overwrite"];
+    let first = lower_words(text).find(|word| word != "please");
+    first.is_some_and(|word| CHANGES.contains(&word.as_str())) && Control::of_text(text).is_none()
+}
+
+/// The operation that a text names by its number and says nothing else: `the second one`, `option 3`. The first stands already.
+fn operation_named(text: &str) -> Option<usize> {
+    const BESIDE: [&str; 20] = [
+        "the",
+        "one",
+        "option",
+        "operation",
+        "number",
+        "no",
+        "nr",
+        "proposal",
+        "please",
+        "take",
+        "use",
+        "choose",
+        "pick",
+        "i",
+        "mean",
+        "meant",
+        "want",
+        "rather",
+        "then",
+        "go",
+    ];
+    let mut named = None;
+    for word in lower_words(text) {
+        match number_in_words(&word).filter(|said| said.value.fract() == 0.0 && said.value >= 2.0) {
+            Some(said) if named.is_none() => named = Some((said.value as usize, said.ordinal)),
+            None if BESIDE.contains(&word.as_str()) => {}
+            _ => return None,
+        }
+    }
+    let (number, is_ordinal) = named?;
+    let is_called =
+        lower_words(text).any(|word| matches!(word.as_str(), "option" | "operation" | "number" | "proposal"));
+    (is_ordinal || is_called).then_some(number)
+}
+
 /// Whether a text agrees and says nothing else.
 fn says_only_yes(text: &str) -> bool {
     const AGREEMENT: [&str; 12] =
@@ -367,7 +465,17 @@ fn says_only_yes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says_only_yes;
+    use super::{operation_named, says_only_yes};
+
+    #[test]
+    fn operations_are_named_by_their_numbers() {
+        for text in ["the second one", "Option 2", "I meant the 2nd", "take number two please"] {
+            assert_eq!(operation_named(text), Some(2), "{text}");
+        }
+        for text in ["the first one", "2", "two", "the second quarter", "the second and the third", "one of the two"] {
+            assert_eq!(operation_named(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn agreement_says_nothing_else() {

@@ -99,9 +99,9 @@ pub(super) struct Explained {
 }
 
 /// A small table as text.
-struct SmallTable {
+pub(super) struct SmallTable {
     id: String,
-    rows: Vec<Vec<String>>,
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Agent<'_> {
@@ -342,7 +342,7 @@ impl Agent<'_> {
     }
 
     /// The rows of a small table; none where they do not read as the index says.
-    fn small_table(&self, session: &Session, table: TableRef) -> Result<Option<SmallTable>> {
+    pub(super) fn small_table(&self, session: &Session, table: TableRef) -> Result<Option<SmallTable>> {
         let id = self.index.id(table)?.to_string();
         let mut answer = table_rows(self.connected(session)?, &Input::Table(id.clone()))?;
         let mut rows = Vec::new();

@@ -6,17 +6,23 @@ use super::record_questions::is_question;
 use super::scored::link_of;
 use crate::recommend::RecordFact;
 use crate::recommend::mentions::Phrases;
+use crate::recommend::next_operations::listed;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
-use lakeward_core::text::{counted, lower_words, words};
+use lakeward_core::text::{counted, lower_words, runs, words};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_reading::fields::Field;
 
 /// Values and meanings that are listed.
 const MOST_LISTED: usize = 8;
+/// A lake of more tables is not looked through for a column.
+const MOST_TABLES: usize = 2_000;
+/// Clauses of what is known of a column.
+const NOT_SAID: &str = "the publisher does not say what it means";
+const CODES: &str = "codes of";
 
 /// Whether a turn asks in a closed form what something means: `what does drv mean?`, `what's in the sev column?`.
 pub(super) fn asks_for_a_meaning(text: &str) -> bool {
@@ -65,7 +71,7 @@ impl Agent<'_> {
                 let meanings = lists.iter().find(|(explained, _)| *explained == column.name).map(|(_, list)| {
                     let listed =
                         list.meanings.iter().take(MOST_LISTED).map(|(meaning, code)| format!("{code}: {meaning}"));
-                    format!("codes of `{}`: {}", list.table, listed.collect::<Vec<_>>().join(", "))
+                    format!("{CODES} `{}`: {}", list.table, listed.collect::<Vec<_>>().join(", "))
                 });
                 let value = described(&dataset, column).into_iter().chain(meanings).collect::<Vec<_>>().join("; ");
                 facts.push(fact(format!("column `{}`", column.name), "columns", value));
@@ -80,6 +86,47 @@ impl Agent<'_> {
         }
         Ok(facts)
     }
+
+    /// What is known of the columns of the lake whose names a text spells as no word is written, `st_cd`: of the first tables where that is said, else
+    /// a sentence with the tables that have it.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub(super) fn facts_of_spelt_columns(
+        &self,
+        session: &Session,
+        text: &str,
+    ) -> Result<(Vec<RecordFact>, Vec<String>)> {
+        let (mut facts, mut notes) = (Vec::new(), Vec::new());
+        if self.index.tables().count() > MOST_TABLES {
+            return Ok((facts, notes));
+        }
+        for name in runs(text, |letter| letter == '_').filter(|name| name.trim_matches('_').contains('_')) {
+            let mut with: Vec<String> = Vec::new();
+            for table in self.index.tables() {
+                let dataset = self.index.dataset(table)?;
+                if dataset.columns().iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+                    with.push(dataset.id().to_string());
+                }
+            }
+            with.sort();
+            let mut known = self.column_facts(session, name, &with)?;
+            known.retain(|fact| fact.about.eq_ignore_ascii_case(&format!("column `{name}`")) && says_what(fact));
+            known.truncate(1);
+            if known.is_empty() && !with.is_empty() {
+                let tables = listed(&with.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>());
+                notes.push(format!("`{name}` is a column of {tables}; nothing says what it means"));
+            }
+            facts.extend(known);
+        }
+        Ok((facts, notes))
+    }
+}
+
+/// Whether the publisher of a table or a list says what a column means.
+fn says_what(fact: &RecordFact) -> bool {
+    let value = fact.value.as_deref().unwrap_or_default();
+    !value.starts_with(NOT_SAID) || value.contains(CODES)
 }
 
 /// What the publisher and the profile say of a column, a clause each.
@@ -88,7 +135,7 @@ fn described(dataset: &Dataset, column: &ColumnProfile) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     match said.and_then(|said| said.description.clone().or_else(|| said.title.clone())) {
         Some(text) => clauses.push(text.trim().trim_end_matches('.').to_string()),
-        None => clauses.push("the publisher does not say what it means".into()),
+        None => clauses.push(NOT_SAID.into()),
     }
     clauses.extend(said.and_then(|said| said.unit.as_ref()).map(|unit| format!("in {unit}")));
     let values = match (&column.min, &column.max) {

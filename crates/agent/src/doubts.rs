@@ -35,10 +35,16 @@ fn not_carried_out(session: &Session) -> Option<String> {
 
 /// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
 pub(super) fn carried_out_in_doubt(session: &Session) -> Option<Doubt> {
+    in_doubt_without(session, 0)
+}
+
+/// The same once the last `dropped` of what is pending are taken back.
+pub(super) fn in_doubt_without(session: &Session, dropped: usize) -> Option<Doubt> {
     let turn_of = |step: &Step| session.turns.iter().find(|turn| turn.number == step.turn);
     let standing = session.steps.iter().filter(|step| !step.undone && step.number > session.steps_before_table);
     let carried_out = standing.filter_map(|step| Some((&step.plan, turn_of(step)?)));
-    let pending = session.pending();
+    let mut pending = session.pending();
+    pending.truncate(pending.len().saturating_sub(dropped));
     let pending = session.turns.iter().filter_map(|turn| {
         let plan = turn.requested()?;
         pending.contains(&plan).then_some((plan, turn))

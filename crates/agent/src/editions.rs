@@ -19,11 +19,13 @@ use lakeward_core::request::Input;
 use lakeward_core::text::years::{LIKELY, years};
 use lakeward_core::text::{is_function_word, lower_words, name_words};
 use lakeward_lake::dataset::TableEntry;
-use lakeward_reading::reader::{Act, How, RequestedTable, TurnReading};
+use lakeward_reading::reader::{Act, How, NotApplied, RequestedTable, TurnReading};
 use lakeward_search::union::{self, UnionOptions};
 
 /// Words that ask for rows beside those at hand, not in their place.
 const BESIDE: [&str; 9] = ["too", "also", "well", "both", "add", "append", "include", "including", "plus"];
+/// Words that ask for two periods side by side.
+const COMPARES: [&str; 6] = ["compare", "compared", "comparing", "comparison", "versus", "vs"];
 /// Tables that align with one at hand, among which an edition with other names is looked for.
 const ALIGNED: usize = 20;
 /// A year, and a month where that is known.
@@ -51,6 +53,7 @@ impl Editions {
     pub fn without_periods(&self, turn: &mut TurnReading) {
         let says_other = |words: &str| periods(words).iter().any(|said| self.periods.contains(said));
         turn.spans.retain(|span| !says_other(&span.words));
+        turn.unread.retain(|word| !says_other(word));
         if turn.spans.is_empty() {
             turn.acts = vec![Act::Refine];
         }
@@ -171,6 +174,10 @@ impl Agent<'_> {
         };
         let mut read = self.assembled(session, text, &editions.plan, at_hand, &without_periods)?;
         read.assembly.remarks.push(format!("`{}` by its name", editions.tables.join("`, `")));
+        let is_beside = !matches!(&editions.plan.relation.source, Input::Table(id) if editions.tables.contains(id));
+        let compares = lower_words(text).find(|word| COMPARES.contains(&word.as_str())).filter(|_| !is_beside);
+        let alone = |word: String| NotApplied::left_out(word, "only the other period is shown");
+        read.assembly.not_applied.extend(compares.map(alone));
         let moved = editions.moved.map(|[from, to]| format!("dates of {from} are those of {to}"));
         read.assembly.remarks.extend(moved);
         Ok(read)

@@ -96,6 +96,10 @@ impl Agent<'_> {
             known.push(of_input);
         }
         add_appended(plan, &mut known);
+        // What is joined may be missing, and rows that are appended may lack a column.
+        if known.len() > 1 {
+            known.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.is_filled = false);
+        }
         Ok(known)
     }
 
@@ -257,6 +261,7 @@ fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &
         values,
         range: bound(&profile.min).zip(bound(&profile.max)),
         only_year: year(&profile.min).filter(|first| kind == ColumnKind::Date && year(&profile.max) == Some(*first)),
+        is_filled: profile.rows > 0 && profile.missing == 0,
         quantity: kind.is_number() && !is_key && !is_weak,
         ..SchemaColumn::new(profile.name.clone(), kind)
     }

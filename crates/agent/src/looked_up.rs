@@ -109,7 +109,7 @@ impl Agent<'_> {
         let (mut all_taken, mut is_deep) = (Vec::new(), false);
         'next: for _ in 0..MOST + 1 {
             let lost = &read.assembly.not_applied;
-            let mut look_ups = self.with_values(session, (&base, text), (&about, &tables), at_hand)?;
+            let mut look_ups = self.with_values(session, (&base, text), (&about, own, &tables), at_hand)?;
             look_ups.extend(self.with_names(lost, (&about, own, &tables))?);
             for LookUp { joins, taken } in look_ups.into_iter().take(TRIED) {
                 // A table on the way to another one may say it as well.
@@ -245,7 +245,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         (plan, text): (&Plan, &str),
-        (about, tables): (&BTreeSet<String>, &[CodeTable]),
+        (about, own_table, tables): (&BTreeSet<String>, &QueryTable, &[CodeTable]),
         at_hand: Option<AtHand<'_>>,
     ) -> Result<Vec<LookUp>> {
         let known = self.known_columns(session, plan, at_hand)?;
@@ -280,6 +280,15 @@ impl Agent<'_> {
         let is_new = |found: &ValueMatch| !stems(&found.value).is_subset(about);
         let says = |found: &ValueMatch| found.value.contains(char::is_alphabetic) && is_plain(found) && is_new(found);
         matches.retain(|found| says(found) && !own.iter().any(|known| is_within(found, known)));
+        let mut met = Vec::with_capacity(matches.len());
+        for found in matches {
+            let (number, place) = of[found.column];
+            let has_codes = !theirs.columns[found.column].meanings.is_empty();
+            if has_codes || self.meets(session, (own_table, &tables[number]), (place, &found.value))? {
+                met.push(found);
+            }
+        }
+        let mut matches = met;
         let length = |found: &ValueMatch| found.words.1 - found.words.0;
         matches.sort_by(|a, b| b.likeness.total_cmp(&a.likeness).then(length(b).cmp(&length(a))));
         let look_up = |found: ValueMatch| {
@@ -290,6 +299,28 @@ impl Agent<'_> {
             LookUp { joins: table.joins(column), taken: Taken::Value(remark) }
         };
         Ok(matches.into_iter().map(look_up).collect())
+    }
+
+    /// Whether a code at hand stands in a row of a table of codes that has this value in a column: of several lists in one table, those of other
+    /// columns explain none. A large table is not read for it.
+    fn meets(
+        &self,
+        session: &Session,
+        (own, table): (&QueryTable, &CodeTable),
+        (place, value): (usize, &str),
+    ) -> Result<bool> {
+        let dataset = self.index.dataset(table.table)?;
+        let key = dataset.columns().iter().position(|column| *column.name == *table.on.right);
+        let codes = own.columns.iter().find(|column| column.profile.name == table.on.left);
+        let (Some(key), Some(codes), None) = (key, codes, &table.by) else { return Ok(true) };
+        let Some(read) = self.small_table(session, table.table)? else { return Ok(true) };
+        let mut normaliser = Normaliser::new(Writing::typed());
+        let wanted = normaliser.value(value).hash;
+        let mut hash = |row: &[String], place: usize| row.get(place).map(|cell| normaliser.value(cell).hash);
+        Ok(read.rows.iter().any(|row| {
+            hash(row, place) == Some(wanted)
+                && hash(row, key).is_some_and(|code| codes.values.hashes.binary_search(&code).is_ok())
+        }))
     }
 
     /// The columns that words name which could not be applied, which name none of the table at hand better, and which do not speak of what that

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::acts::asks_to_change_files;
 use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
@@ -19,7 +20,7 @@ use lakeward_core::request::{Demand, Input, Intention, OperationKind, Ranked, Si
 use lakeward_core::respect::Respect;
 use lakeward_models::languages::{Translated, translated};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{Act, Revised, Role, TurnReading};
+use lakeward_reading::reader::{Act, Control, Revised, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
 use lakeward_search::weights::{OperationWeights, TurnWeights};
 use lakeward_search::{QueryTable, text_search};
@@ -139,6 +140,19 @@ impl Reading<'_> {
         }
     }
 
+    /// Whether it forgets what was asked for, with no table at hand.
+    pub(super) fn starts_over(&self) -> bool {
+        self.over.is_none() && Control::of_text(&self.request.text) == Some(Control::StartOver)
+    }
+
+    /// The same, where it starts over with nothing asked for.
+    pub(super) fn or_started_over(mut self) -> Self {
+        if self.starts_over() {
+            self.signals.gone = std::mem::take(&mut self.signals.demands);
+        }
+        self
+    }
+
     /// Whether a language model wrote a plan that has all that was asked for.
     pub(super) fn is_settled(&self) -> bool {
         self.over.as_ref().is_some_and(PlanReading::is_settled)
@@ -226,7 +240,10 @@ impl Agent<'_> {
         let refused =
             (!turned_down.is_empty()).then(|| format!("turned down, and not shown again: {}", turned_down.join(", ")));
         let translation = said.translated.iter().map(Translated::note);
-        let notes = translation.chain(named).chain(notes).chain(left_out).chain(refused).collect();
+        let unchanged = "files are never changed: rows are only left out of what is shown";
+        let unchanged = asks_to_change_files(&said.request.text).then(|| unchanged.to_string());
+        let told = translation.chain(named).chain(notes).chain(left_out).chain(refused);
+        let notes = told.chain(unchanged).collect();
         let Said { request, asked, translated, answered, .. } = said;
         Ok(Reading {
             request,

@@ -78,7 +78,8 @@ impl Agent<'_> {
                 over
             }
             None => read,
-        };
+        }
+        .or_started_over();
         if let Some(answered) = self.answer_without_search(session, &reading)? {
             return Ok(answered);
         }
@@ -100,6 +101,10 @@ impl Agent<'_> {
 
     /// The answer to a turn that only takes steps back or makes them again, or speaks of what was shown; none for any other.
     fn answer_without_search(&self, session: &mut Session, reading: &Reading<'_>) -> Result<Option<Turned>> {
+        if reading.starts_over() {
+            let forgotten = vec!["what was asked for is forgotten".to_string()];
+            return self.answer_with_notes(session, reading, forgotten).map(Some);
+        }
         let pending = session.pending().len();
         match reading.over.as_ref().and_then(|over| over.moves(pending)) {
             Some((act, steps)) => self.move_back(session, reading, act, steps).map(Some),

@@ -1,7 +1,7 @@
 //! Turns that only take steps back, or make them again: nothing is searched for, and nothing else is proposed.
 
 use super::Agent;
-use super::doubts::carried_out_in_doubt;
+use super::doubts::in_doubt_without;
 use super::reading::Reading;
 use super::turn::Turned;
 use crate::recommend::RankedOperation;
@@ -10,6 +10,7 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Input};
 use lakeward_core::text::counted;
+use lakeward_reading::reader::ALL_STEPS;
 
 impl Agent<'_> {
     /// The answer to a turn that takes `steps` back, or makes as many again where `act` says so. What is asked for and not carried
@@ -36,12 +37,14 @@ impl Agent<'_> {
                 _ => (session.undo(), "is taken back", "there is nothing more to take back"),
             };
             let Some(step) = step else {
-                notes.push(nothing.into());
+                if steps < ALL_STEPS || notes.is_empty() {
+                    notes.push(nothing.into());
+                }
                 break;
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        notes.extend(carried_out_in_doubt(session).map(|doubt| format!("warning: {}", doubt.what)));
+        notes.extend(in_doubt_without(session, pending).map(|doubt| format!("warning: {}", doubt.what)));
         notes.extend(working_note(session));
         let operations = self.asked_before(session, before)?.into_iter().collect();
         self.answer_with_operations(session, reading, operations, notes)

@@ -11,7 +11,7 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Input, Label, OperationKind, Signals, in_role};
+use lakeward_core::request::{Act, Input, Label, OperationKind, Signals, in_role};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
@@ -65,6 +65,17 @@ impl Recommendation {
             let empty = operation.runnable.is_none() && operation.question.is_none();
             Some(operation.kind) == first || operation.score >= LEAST_SCORE && !empty
         })
+    }
+
+    /// Whether it answers the request: with tables, what can be done or what records say, or with a sentence where it asks or
+    /// takes steps back.
+    pub fn is_answer(&self) -> bool {
+        let asks = |act: &Act| {
+            matches!(act, Act::Ask | Act::Compare | Act::Pick | Act::Accept | Act::Undo | Act::Redo | Act::Run)
+        };
+        let has_any = !self.tables.is_empty() || !self.operations.is_empty() || !self.facts.is_empty();
+        let acts = &self.signals.acts;
+        !self.nothing_found && (has_any || acts.iter().any(asks))
     }
 
     /// The plan of operation `number` of those worth showing, from 1.

@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::recommendation::{RankedTable, Recommendation};
+use super::recommendation::{RankedOperation, RankedTable, Recommendation};
 use crate::agentic::card::Found;
 use lakeward_core::error::Result;
-use lakeward_core::request::Label;
+use lakeward_core::request::{Label, OperationKind, in_role};
+use lakeward_core::respect::Respect;
 use lakeward_core::text::lower_words;
 use lakeward_models::llm::config::Share;
 use lakeward_models::llm::quote::clean;
@@ -106,10 +107,17 @@ fn missing(answer: &Recommendation) -> Vec<(&str, &str)> {
         table.fit.constraints.iter().any(|(other, check)| other == name && !check.met)
     };
     let constraints = first.fit.constraints.iter();
-    // Columns that no table has are no lack where the first operation joins what brings them.
-    let joins = answer.worth_showing().next().is_some_and(|first| first.runnable.is_some() && first.kind.combines());
+    // Columns that no table has are no lack where the first operation joins what brings them, or computes what was asked for: "average".
+    let is_doubted = |operation: &RankedOperation, words: &str| {
+        operation.preconditions.iter().any(|part| !part.met && part.what.contains(words))
+    };
+    let brings = answer.worth_showing().next().filter(|first| first.runnable.is_some()).is_some_and(|first| {
+        let mut columns = in_role(&answer.signals.demands, &Respect::Column);
+        let computes = first.requested && first.kind == OperationKind::Aggregate;
+        first.kind.combines() || (computes && !columns.any(|words| is_doubted(first, words)))
+    });
     let nowhere = constraints
-        .filter(|(name, _)| !(joins && name == "columns") && answer.tables.iter().all(|table| unmet_in(table, name)));
+        .filter(|(name, _)| !(brings && name == "columns") && answer.tables.iter().all(|table| unmet_in(table, name)));
     nowhere.map(|(name, check)| (name.as_str(), check.evidence.as_str())).collect()
 }
 

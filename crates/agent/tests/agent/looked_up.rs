@@ -51,3 +51,33 @@ fn what_the_rows_say_themselves_is_not_looked_up() {
     let (plan, _, reason) = first_of(lake(), "the boxes per ward, kitchen", Some("deliveries"));
     assert!(!format!("{plan:?}").contains("rooms"), "{reason}");
 }
+
+/// Sixty people with codes of roles, and a table of three lists of codes.
+fn staff() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lists =
+        [("shift", ["E", "L", "N"], ["early", "late", "night"]), ("role", ROLES, ["warden", "cook", "cleaner"])];
+    let (mut staff, mut codes) = ("emp_id,role,wage\n".to_string(), "field,code,meaning\n".to_string());
+    for number in 0..60 {
+        writeln!(staff, "E{number:03},{},{}", ROLES[number % 3], 14 + number % 7).expect("text");
+    }
+    for (field, of_field, meanings) in lists {
+        for (code, meaning) in of_field.iter().zip(meanings) {
+            writeln!(codes, "{field},{code},{meaning}").expect("text");
+        }
+    }
+    for (name, text) in [("staff", staff), ("lists", codes)] {
+        fs::write(folder.path().join(format!("{name}.csv")), text).expect("a file");
+    }
+    index(folder)
+}
+
+const ROLES: [&str; 3] = ["WRD", "COK", "CLN"];
+
+#[test]
+fn a_list_of_another_column_explains_nothing() {
+    let (plan, preview, reason) = first_of(staff(), "only the cooks", Some("staff"));
+    assert_eq!((plan.inputs().len(), preview.rows_out), (1, 20), "{reason}");
+    let (plan, _, reason) = first_of(staff(), "only night staff", Some("staff"));
+    assert!(!format!("{plan:?}").contains("lists"), "{reason}");
+}

@@ -10,8 +10,10 @@ mod conditions;
 mod elapsed;
 mod figures;
 mod groups;
+mod no_rows;
 mod order;
 mod rounding;
+mod shares;
 mod tables;
 mod take_back;
 mod values;
@@ -80,11 +82,17 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
         assembler.round(words, *decimals);
     }
     assembler.guesses();
+    assembler.in_vain();
     assembler.named_in_vain();
     assembler.grouped_in_vain();
-    let not_applied = assembler.leftovers();
+    let mut not_applied = assembler.leftovers();
     let Assembler { layout, remarks, .. } = assembler;
-    Assembly { plan: layout.plan(), tables, not_applied, remarks }
+    let plan = layout.plan();
+    let changes = [Act::New, Act::Refine, Act::Correct].iter().any(|act| reading.has(*act)) && plan != base;
+    if changes && !schema.is_of_demands {
+        not_applied.extend(reading.unread.iter().map(|word| NotApplied::left_out(word, "nothing is done with it")));
+    }
+    Assembly { plan, tables, not_applied, remarks }
 }
 
 /// Two bounds with hardly a word between them, one from below and one from above, are of one column: of the one that they name, else that has
@@ -288,9 +296,9 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
-            // "The median instead" goes on with the column that stands.
-            let counts =
-                span.role == Role::Measure && (span.function == Some(Function::Count) || !known.used.is_empty());
+            // "The median instead" goes on with the column that stands; a figure of years is hardly meant unless they are named.
+            let goes_on = !known.used.is_empty() && (known.quantity || !known.holds_years());
+            let counts = span.role == Role::Measure && (span.function == Some(Function::Count) || goes_on);
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
                 let meaning = known.meaning(value, Some(&span.words));
                 let said = meaning.unwrap_or(value);
@@ -311,7 +319,9 @@ impl<'a> Assembler<'a> {
                 // "How many tonnes" is the column in kg, which is said.
                 continue;
             } else if computes && !counts && span.part.is_none() && !known.is_named(&span.words) {
-                (&known.name, span.role == Role::Column || span.confidence < SURE)
+                let is_of_years = span.role == Role::Measure && known.holds_years() && !known.quantity;
+                let is_doubt = span.confidence < SURE || is_of_years || self.asks_for_value(span);
+                (&known.name, span.role == Role::Column || is_doubt)
             } else if span.role == Role::Order && known.used.is_empty() && !known.is_named(&span.words) {
                 (&known.name, false)
             } else {

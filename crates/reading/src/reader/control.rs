@@ -10,6 +10,9 @@ use super::not_applied::NotApplied;
 use super::number::number;
 use super::span::{Role, Span, TurnReading};
 
+/// Most turns that are undone at once.
+pub const ALL_STEPS: usize = 100;
+
 /// A slot of a plan that can be taken back by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
@@ -32,6 +35,8 @@ pub enum Control {
     TakeBack(Slot),
     /// How many rows the result has.
     Count,
+    /// All that was asked for goes.
+    StartOver,
 }
 
 /// Words that change nothing of what a turn says.
@@ -46,7 +51,11 @@ impl Control {
     pub fn of_text(text: &str) -> Option<Self> {
         let words: Vec<String> = lower_words(text).filter(|word| !POLITE.contains(&word.as_str())).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        run(&words).or_else(|| reverse(&words)).or_else(|| take_back(&words)).or_else(|| count_rows(&words))
+        run(&words)
+            .or_else(|| reverse(&words))
+            .or_else(|| take_back(&words))
+            .or_else(|| count_rows(&words))
+            .or_else(|| start_over(&words))
     }
 
     /// The turn that says it.
@@ -55,9 +64,15 @@ impl Control {
             Self::Run(_) => Act::Run,
             Self::Reverse | Self::Count => Act::Refine,
             Self::TakeBack(_) => Act::Retract,
+            Self::StartOver => Act::Undo,
         };
         let number = |number: u64| Span { number: Some(number as f64), ..Span::new(0..text.len(), text, Role::Answer) };
-        let spans = if let Self::Run(said) = self { said.into_iter().map(number).collect() } else { Vec::new() };
+        let all = || Span { number: Some(ALL_STEPS as f64), ..Span::new(0..text.len(), text, Role::Steps) };
+        let spans = match self {
+            Self::Run(said) => said.into_iter().map(number).collect(),
+            Self::StartOver => vec![all()],
+            _ => Vec::new(),
+        };
         TurnReading { text: text.to_string(), acts: vec![act], confidence: 1.0, spans, ..TurnReading::default() }
     }
 
@@ -67,7 +82,7 @@ impl Control {
             Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new(), remarks: Vec::new() };
         let steps = &mut made.plan.relation.steps;
         let is_done = match self {
-            Self::Run(_) => true,
+            Self::Run(_) | Self::StartOver => true,
             Self::Reverse => steps.iter_mut().rev().find_map(order_of).map(turn_round).is_some(),
             Self::TakeBack(slot) => take_back_last(steps, slot),
             Self::Count => count_of(steps),
@@ -106,6 +121,17 @@ fn run(words: &[&str]) -> Option<Control> {
         }
     }
     (numbers < 2).then_some(Control::Run(said))
+}
+
+/// `start over`, `begin again from scratch`, `reset`.
+fn start_over(words: &[&str]) -> Option<Control> {
+    const ANEW: [&str; 6] = ["over", "again", "anew", "afresh", "scratch", "beginning"];
+    const BESIDE: [&str; 4] = ["from", "all", "everything", "with"];
+    let (first, rest) = words.split_first()?;
+    let resets = matches!(*first, "reset" | "restart");
+    let begins = matches!(*first, "start" | "begin") && rest.iter().any(|word| ANEW.contains(word));
+    let is_all = |word: &&str| ANEW.contains(word) || BESIDE.contains(word) || IT.contains(word);
+    ((resets || begins) && rest.iter().all(is_all)).then_some(Control::StartOver)
 }
 
 /// `the other way round`, `reverse the order`, `sort that the other way`.
@@ -260,6 +286,10 @@ mod tests {
         for text in ["how many is that?", "how many are left", "so how many rows", "how many are there in total"] {
             assert_eq!(Control::of_text(text), Some(Control::Count), "{text}");
         }
+        for text in ["start over", "ok, start again from scratch", "Reset", "let's begin"] {
+            let is_it = text != "let's begin";
+            assert_eq!(Control::of_text(text), is_it.then_some(Control::StartOver), "{text}");
+        }
         assert_eq!(Control::of_text("drop the limit"), Some(Control::TakeBack(Slot::Limit)));
         for text in [
             "",
@@ -276,6 +306,8 @@ mod tests {
             "how many",
             "how many is that each",
             "how many ships are left",
+            "start over the weekend",
+            "start with 2020",
         ] {
             assert_eq!(Control::of_text(text), None, "{text}");
         }

@@ -1,13 +1,16 @@
 //! Columns and values that have the very words of a span as their name; they count whatever the model takes the words
 //! for.
 
+use std::collections::BTreeSet;
+
 use lakeward_core::text::{is_function_word, name_key, stems};
 
 use super::input::Input;
 use super::number::number;
 use super::schema::{ColumnKind, Schema, SchemaColumn};
-use super::span::{Operator, Role, Span};
+use super::span::{Operator, Role, Span, says_no};
 use super::value_match::ValueMatch;
+use super::words::Word;
 
 /// The column whose name the words are, where one alone is called so.
 pub(super) fn spelt(said: &str, schema: &Schema) -> Option<usize> {
@@ -96,6 +99,44 @@ pub(super) fn settle(spans: &mut [Span], schema: &Schema) {
             span.confidence = span.confidence.min(likely);
         }
     }
+}
+
+/// Takes a value that is spelt for one that rows must have where no other word of the text can negate it, whatever the model takes it for: each is
+/// an article, a quantifier, the name of a column or in a span of its own ("all hut sites"). Of 1,941 values to be left out in labels/turns one is
+/// said so.
+pub(super) fn not_negated(text: &str, spans: &mut [Span], input: &Input, schema: &Schema) {
+    const QUANTIFIERS: [&str; 4] = ["all", "any", "each", "every"];
+    let is_left_out = |span: &Span| span.role == Role::Value && span.operator == Operator::Different;
+    if !spans.iter().any(is_left_out) || says_no(text) {
+        return;
+    }
+    let names: BTreeSet<String> = schema.columns.iter().flat_map(|column| stems(&column.name)).collect();
+    let affirms = |word: &Word| {
+        let said = text[word.bytes.clone()].to_lowercase();
+        if !word.is_word {
+            return matches!(said.as_str(), "," | "." | "?" | "'" | "’");
+        }
+        // "And the cabins" goes on from what was said before.
+        let goes_on = matches!(said.as_str(), "and" | "or");
+        let is_plain = is_function_word(&said) && !goes_on;
+        is_plain || QUANTIFIERS.contains(&said.as_str()) || (!goes_on && stems(&said).is_subset(&names))
+    };
+    let is_in = |word: &Word, span: &Span| span.bytes.start <= word.bytes.start && word.bytes.end <= span.bytes.end;
+    let is_meant = |place: usize| {
+        let span = &spans[place];
+        let value = span.value.as_deref().map(stems).filter(|value| !value.is_empty());
+        let is_said = |word: &Word| {
+            let others = spans.iter().enumerate().filter(|(other, _)| *other != place);
+            let is_of_value = |value: &BTreeSet<String>| stems(&text[word.bytes.clone()]).is_subset(value);
+            affirms(word)
+                || is_in(word, span) && value.as_ref().is_some_and(is_of_value)
+                || others.clone().any(|(_, other)| !is_left_out(other) && is_in(word, other))
+        };
+        let spells = |value: &BTreeSet<String>| value.is_subset(&stems(&span.words));
+        is_left_out(span) && value.as_ref().is_some_and(spells) && input.words.iter().all(is_said)
+    };
+    let meant: Vec<usize> = (0..spans.len()).filter(|place| is_meant(*place)).collect();
+    meant.into_iter().for_each(|place| spans[place].operator = Operator::Equal);
 }
 
 /// Takes words that are a part of several values of a column for all of these: "after dark" where there is `Dark - lit` and `Dark - no lighting`.

@@ -221,6 +221,12 @@ impl Layout {
         self.conditions().any(|condition| condition.parts().into_iter().any(is_year))
     }
 
+    /// Whether only rows without a value in a column are kept.
+    pub fn has_gap(&mut self, column: &str) -> bool {
+        let is_gap = |part: &Condition| matches!(part, Condition::Missing(of) if of.as_column() == Some(column));
+        self.conditions().any(|condition| condition.parts().into_iter().any(is_gap))
+    }
+
     /// Takes the conditions out that speak of this column alone and that `goes` accepts; returns them.
     pub fn take_conditions(&mut self, column: &str, goes: impl Fn(&Condition) -> bool) -> Vec<Condition> {
         let mut taken = Vec::new();

@@ -23,11 +23,12 @@ mod schema;
 mod span;
 mod tags;
 mod unit;
+mod unread;
 mod value_match;
 mod words;
 
 pub use assemble::{Assembly, RequestedTable, assemble, with_table};
-pub use control::Control;
+pub use control::{ALL_STEPS, Control};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};

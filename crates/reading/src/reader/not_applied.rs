@@ -18,6 +18,8 @@ pub enum WhyNot {
     Guessed(String),
     /// They name nothing that could be counted: rows are.
     RowsCounted,
+    /// They are in the plan, and no row can meet them, for this reason.
+    NoRows(String),
 }
 
 impl NotApplied {
@@ -36,6 +38,11 @@ impl NotApplied {
         Self { words: words.into(), why: WhyNot::RowsCounted }
     }
 
+    /// Words for a condition that no row can meet, with the reason in a clause.
+    pub fn no_rows(words: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { words: words.into(), why: WhyNot::NoRows(reason.into()) }
+    }
+
     /// Whether something else is taken for the words.
     pub fn is_guess(&self) -> bool {
         matches!(self.why, WhyNot::Guessed(_))
@@ -48,6 +55,7 @@ impl NotApplied {
             WhyNot::LeftOut(reason) => format!("`{words}` is not applied: {reason}"),
             WhyNot::Guessed(taken) => format!("nothing here is called `{words}`, and {taken} is taken for it"),
             WhyNot::RowsCounted => format!("nothing here is called `{words}`: rows are counted"),
+            WhyNot::NoRows(reason) => format!("no row is left by `{words}`: {reason}"),
         }
     }
 }

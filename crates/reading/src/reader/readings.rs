@@ -16,6 +16,7 @@ use super::model::{Encoded, Reader, best};
 use super::schema::Schema;
 use super::span::{Role, Span, TurnReading};
 use super::tags::{Run, of_role, runs};
+use super::unread::unread;
 use super::value_match::Holds;
 use lakeward_core::request::{Act, Label};
 
@@ -193,6 +194,7 @@ impl Reader {
         }
         grounding::whole_values(of.text, &mut spans, &of.input, &of.matches);
         grounding::settle(&mut spans, of.schema);
+        grounding::not_negated(of.text, &mut spans, &of.input, of.schema);
         grounding::parts_of_values(&mut spans, of.schema);
         for span in &mut spans {
             if let Some(column) = span.column() {
@@ -209,6 +211,7 @@ impl Reader {
             on_result: *on_result == 1,
             spans,
             decimals: None,
+            unread: unread(of.text, (&of.input, of.schema), &of.matches, |word| !is_outside(&word)),
         };
         (turn.with_written_forms(), others)
     }

@@ -70,6 +70,8 @@ pub struct SchemaColumn {
     pub only_year: Option<i32>,
     /// Its unit of measure, where its publisher says it.
     pub unit: Option<String>,
+    /// Whether every row is known to have a value in it.
+    pub is_filled: bool,
     /// Whether it is known to hold quantities: numbers that are neither years nor tell rows apart.
     pub quantity: bool,
     /// Whether the result that stands made it: a measure, a computed column.
@@ -99,6 +101,7 @@ impl SchemaColumn {
             range: None,
             only_year: None,
             unit: None,
+            is_filled: false,
             quantity: false,
             of_result: false,
             stand_in: None,
@@ -137,6 +140,13 @@ impl SchemaColumn {
     /// The column of the number of rows in each group.
     fn rows() -> Self {
         Self { of_result: true, stand_in: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
+    }
+
+    /// Whether all its numbers may be years.
+    pub(super) fn holds_years(&self) -> bool {
+        const YEARS: std::ops::RangeInclusive<f64> = 1500.0..=2200.0;
+        let are_years = |(least, most): (f64, f64)| YEARS.contains(&least) && YEARS.contains(&most);
+        self.kind == ColumnKind::Integer && self.range.is_some_and(are_years)
     }
 
     /// Whether its values, as far as they are known, may be compared with numbers.

@@ -4,6 +4,7 @@ use lakeward_core::plan::DatePart;
 use lakeward_core::request::Act;
 use lakeward_core::text::lower_words;
 
+use super::control::ALL_STEPS;
 use super::number::number;
 use super::unit::Unit;
 use super::words::words;
@@ -350,6 +351,8 @@ pub struct TurnReading {
     pub spans: Vec<Span>,
     /// How many decimals figures are to have, with the words.
     pub decimals: Option<(String, i32)>,
+    /// Words in no span that surely say something: numbers, days, months, values of columns.
+    pub unread: Vec<String>,
 }
 
 impl TurnReading {
@@ -397,6 +400,7 @@ impl TurnReading {
         }
         if let Some((bytes, decimals)) = decimals_in(&self.text) {
             self.spans.retain(|span| span.bytes.end <= bytes.start || bytes.end <= span.bytes.start);
+            self.unread.retain(|word| !self.text[bytes.clone()].contains(word.as_str()));
             self.decimals = Some((self.text[bytes].to_string(), decimals));
         }
         self
@@ -433,7 +437,7 @@ impl TurnReading {
     /// How many turns are undone or made again; one where no number is said.
     pub fn steps(&self) -> usize {
         let number = |span: &Span| span.number.or_else(|| number(&span.words).map(|number| number.value));
-        self.of(Role::Steps).find_map(number).map_or(1, |steps| steps.clamp(1.0, 100.0) as usize)
+        self.of(Role::Steps).find_map(number).map_or(1, |steps| steps.clamp(1.0, ALL_STEPS as f64) as usize)
     }
 
     /// How many answers are wanted, 1..=100, where the turn says a number: of a search, more or fewer of what is shown.
@@ -445,7 +449,7 @@ impl TurnReading {
 }
 
 /// Whether a text has a word that turns others into what is not wanted.
-fn says_no(text: &str) -> bool {
+pub(super) fn says_no(text: &str) -> bool {
     const NO: [&str; 12] = [
         "no",
         "not",

@@ -5,7 +5,7 @@
 use lakeward_core::text::{lower_words, name_words};
 
 use super::schema::SchemaColumn;
-use super::words::words;
+use super::words::{Word, words};
 
 /// Units that can be converted into one another: what each name is in the first of them.
 const KINDS: [&[(&str, f64)]; 8] = [
@@ -57,6 +57,13 @@ const KINDS: [&[(&str, f64)]; 8] = [
     &[("kmh kph", 1.0), ("mph", 1.609_344), ("knots knot kn", 1.852)],
 ];
 
+/// Places of kinds, and of units in theirs, that a speed is made of.
+const TIME: usize = 0;
+const LENGTH: usize = 2;
+const SPEED: usize = 7;
+const HOUR: usize = 3;
+const KILOMETRE: usize = 3;
+
 /// A unit: its kind, its factor, and its name in the words of the column or the analyst.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
@@ -87,15 +94,31 @@ impl Unit {
             if is_decade || !is_number(&before.to_lowercase()) {
                 return None;
             }
+            if let Some(speed) = Self::speed(text, &words[at..]) {
+                return Some(speed);
+            }
             let squared = words.get(at + 1).filter(|next| next.bytes.start == words[at].bytes.end);
             let whole = squared.map(|next| &text[words[at].bytes.start..next.bytes.end]).and_then(Self::of);
             whole.or_else(|| Self::of(word))
         })
     }
 
+    /// The speed that a text says in its first `words`: `km/h`, `miles per hour`.
+    fn speed(text: &str, words: &[Word]) -> Option<Self> {
+        let [way, by, time, ..] = words else { return None };
+        let said = |word: &Word| &text[word.bytes.clone()];
+        let (length, duration) = (Self::of(said(way))?, Self::of(said(time))?);
+        let is_rate = matches!(said(by), "/" | "per" | "an" | "a") && (length.kind, duration.kind) == (LENGTH, TIME);
+        let name = text[way.bytes.start..time.bytes.end].to_string();
+        let (_, hour) = KINDS[TIME][HOUR];
+        let (_, kilometre) = KINDS[LENGTH][KILOMETRE];
+        let factor = length.factor / kilometre / (duration.factor / hour);
+        is_rate.then_some(Self { kind: SPEED, factor, name })
+    }
+
     /// Whether the numbers of a column are times, such as minutes.
     pub(super) fn is_of_time(column: &SchemaColumn) -> bool {
-        Self::of_column(column).is_some_and(|unit| unit.kind == 0)
+        Self::of_column(column).is_some_and(|unit| unit.kind == TIME)
     }
 
     /// A unit among words that can be converted into that of a column and is another one.
@@ -136,7 +159,7 @@ impl Unit {
 /// How many days a unit of time is that is written out: `hours`.
 pub(super) fn days_of(word: &str) -> Option<f64> {
     const DAY: f64 = 86_400.0;
-    Unit::of(word).filter(|unit| unit.kind == 0 && word.len() > 3).map(|unit| unit.factor / DAY)
+    Unit::of(word).filter(|unit| unit.kind == TIME && word.len() > 3).map(|unit| unit.factor / DAY)
 }
 
 /// A unit that is said of a column which has another.
@@ -206,6 +229,8 @@ mod tests {
             ("height_m", 5e6, "5 m", 5.0),
             ("floor_area_m2", 1.0, "1 hectare", 10_000.0),
             ("kwh_in", 36_000.0, "36000 kJ", 10.0),
+            ("wind_kmh", 60.0, "60 km/h", 60.0),
+            ("wind_kmh", 10.0, "10 metres per second", 36.0),
         ] {
             assert_eq!(value(of(column, number, text)), Some(expected), "{text} of {column}");
         }

@@ -5,10 +5,13 @@
 //! - a share of a number is one of its total; groups whose figure is lost do not stand alone;
 //! - words that do not name what they are taken for are said.
 
-use lakeward_core::plan::Plan;
-use lakeward_core::request::Input;
+use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::request::{Act, Input};
 use lakeward_reading::reader::annotated::conversations;
-use lakeward_reading::reader::{ColumnKind, NotApplied, Schema, SchemaColumn, TurnReading, WhyNot, assemble};
+use lakeward_reading::reader::{
+    ColumnKind, NotApplied, Operator, Reader, Role, Schema, SchemaColumn, Span, TurnReading, WhyNot, assemble,
+    columns_by_steps, schema_of,
+};
 
 const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer", "berth_no:integer"]}"#;
 
@@ -355,4 +358,89 @@ fn a_value_that_is_a_function_word_is_a_value() {
     let meant = &conversations[0].labelled(None)[0].meant;
     let assembly = assemble(meant, &schema, &Plan::of(Input::Table("s".into())));
     assert_eq!(assembly.plan.relation.steps[0].to_string(), "keeps the rows whose class is A");
+}
+
+/// What turns over the moorings come to as the built-in reader reads them, each over the plan of the one before.
+fn read_over_moorings(texts: &[&str]) -> (Vec<String>, Vec<NotApplied>, Vec<String>) {
+    let conversations = conversations(SHEET).expect("annotations");
+    let columns = conversations[0].sheet.clone().expect("columns");
+    let mut plan = Plan::of(Input::Table("moorings".into()));
+    let (mut lost, mut remarks) = (Vec::new(), Vec::new());
+    for text in texts {
+        let source = |relation: &Relation| columns_by_steps(&columns, &relation.steps);
+        let schema = schema_of(&plan, &source);
+        let turn = Reader::builtin().read(text, "", &schema, &|_, _| false);
+        let made = assemble(&turn, &schema, &plan);
+        (plan, lost, remarks) = (made.plan, made.not_applied, made.remarks);
+    }
+    (plan.relation.steps.iter().map(ToString::to_string).collect(), lost, remarks)
+}
+
+#[test]
+fn what_nothing_negates_is_wanted() {
+    for (text, kept) in [
+        ("all Dingle berths", "keeps the rows whose harbour is Dingle"),
+        ("any Dingle berth", "keeps the rows whose harbour is Dingle"),
+        ("all berths but Dingle", "keeps the rows whose harbour is other than Dingle"),
+        ("Dingle berths out", "keeps the rows whose harbour is other than Dingle"),
+    ] {
+        let (steps, ..) = read_over_moorings(&[text]);
+        assert_eq!(steps, [kept], "{text}");
+    }
+}
+
+#[test]
+fn conditions_that_no_row_meets_are_said() {
+    let (_, _, lost) =
+        taken("[draught missing|test col=draught_m op=missing] and [not over 3|value col=draught_m op=<=]");
+    assert_eq!(lost, "no row is left by `draught missing`: where `draught_m` is missing it has no value");
+    let (_, _, lost) = taken("[above 9|value col=crew op=>] and [below 4|value col=crew op=<]");
+    assert_eq!(lost, "no row is left by `above 9`: the conditions on `crew` exclude each other");
+    let (_, _, lost) = taken("[above 4|value col=crew op=>] and [at most 9|value col=crew op=<=]");
+    assert_eq!(lost, "");
+    let full = SchemaColumn { is_filled: true, ..SchemaColumn::new("fee", ColumnKind::Number) };
+    let test = Span { columns: vec![0], operator: Operator::Missing, ..Span::new(0..10, "never paid", Role::Test) };
+    let turn = TurnReading { acts: vec![Act::Refine], spans: vec![test], ..TurnReading::default() };
+    let schema = Schema { columns: vec![full], ..Schema::default() };
+    let made = assemble(&turn, &schema, &Plan::of(Input::Table("moorings".into())));
+    let said: Vec<String> = made.not_applied.iter().map(NotApplied::statement).collect();
+    assert!(said.iter().any(|said| said == "no row is left by `never paid`: every row has a `fee`"), "{said:?}");
+    // A column that no word names is doubted, however sure the reader is.
+    assert!(said.iter().any(|said| said.contains("nothing here is called `never paid`")), "{said:?}");
+}
+
+#[test]
+fn what_is_done_with_a_gap_is_no_condition_on_it() {
+    let (steps, lost, _) = read_over_moorings(&["rows with no fee", "only those of 0 fee"]);
+    assert_eq!(steps, ["keeps the rows whose fee is missing"]);
+    assert!(lost.iter().any(|lost| lost.statement().contains("those without a `fee`")), "{lost:?}");
+}
+
+#[test]
+fn the_best_are_those_by_the_figure_at_hand() {
+    let (steps, _, remarks) = read_over_moorings(&["mean fee by harbour", "now the worst three"]);
+    assert!(steps.iter().all(|step| !step.contains("number of rows")), "{steps:?} {remarks:?}");
+    assert!(steps.iter().any(|step| step.contains("orders the rows by mean_fee")), "{steps:?}");
+}
+
+#[test]
+fn a_count_as_a_share_is_one_of_all_rows() {
+    let (steps, lost, remarks) =
+        read_over_moorings(&["how many moorings in Dingle", "what share of all moorings is that"]);
+    assert_eq!(steps, ["computes the mean of 100 where harbour is Dingle, else 0 of all rows"], "{lost:?}");
+    assert!(remarks.iter().any(|remark| remark.contains("share of all rows for which harbour is Dingle")));
+}
+
+#[test]
+fn numbers_days_and_values_that_are_not_read_are_said() {
+    let turn = TurnReading {
+        acts: vec![Act::Refine],
+        spans: vec![Span { columns: vec![0], operator: Operator::Greater, ..Span::new(0..2, "12", Role::Value) }],
+        unread: vec!["weekends".into()],
+        ..TurnReading::default()
+    };
+    let schema = Schema { columns: vec![SchemaColumn::new("fee", ColumnKind::Number)], ..Schema::default() };
+    let made = assemble(&turn, &schema, &Plan::of(Input::Table("moorings".into())));
+    let said: Vec<String> = made.not_applied.iter().map(in_brief).collect();
+    assert_eq!(said, ["weekends: nothing is done with it"]);
 }

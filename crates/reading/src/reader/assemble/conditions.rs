@@ -62,6 +62,10 @@ impl Assembler<'_> {
                 self.refuse(place, &format!("it would leave one group of `{name}`"));
                 continue;
             }
+            if !self.replaces && span.role == Role::Value && self.layout.has_gap(&name) {
+                self.refuse(place, &format!("the rows at hand are those without a `{name}`"));
+                continue;
+            }
             if let Some(reason) = self.unfit(column, span) {
                 self.refuse(place, &reason);
                 continue;
@@ -314,6 +318,16 @@ impl Assembler<'_> {
             _ if quantity.is_some() && !self.spans(Role::Group).is_empty() => None,
             _ => conditions.last().map(|(place, _)| *place),
         }
+    }
+
+    /// Whether a span asks no more of its column than that it has a value, or none.
+    pub(super) fn asks_for_value(&self, span: &Span) -> bool {
+        let is_missing = |condition: &Condition| matches!(condition, Condition::Missing(_));
+        span.role == Role::Test
+            && self.condition(span).is_some_and(|condition| match &condition {
+                Condition::Not(of) => is_missing(of),
+                other => is_missing(other),
+            })
     }
 
     /// The condition that a span says, if its column can have it.

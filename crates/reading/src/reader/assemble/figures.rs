@@ -1,17 +1,16 @@
 //! Keys, measures and computed columns.
 
 use lakeward_core::plan::{
-    Arithmetic, Branch, DatePart, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
+    Arithmetic, DatePart, Direction, Expression, Key, Measure, MeasureFunction, Order, Step, Value,
 };
 
 use super::groups::count;
-use super::yes_no::says_yes_or_no;
 use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
 use crate::reader::schema::{ColumnKind, StandIn};
 use crate::reader::span::{Function, Role, Span};
 use crate::reader::unit::Unit;
-use lakeward_core::text::{is_function_word, lower_words, name_key, name_likeness};
+use lakeward_core::text::{lower_words, name_key};
 
 impl Assembler<'_> {
     /// What the turn groups by.
@@ -130,7 +129,7 @@ impl Assembler<'_> {
     }
 
     /// Whether the turn has a word that asks for a number.
-    fn says_how_many(&self) -> bool {
+    pub(super) fn says_how_many(&self) -> bool {
         const ASKING: [&str; 22] = [
             "how",
             "many",
@@ -251,66 +250,16 @@ impl Assembler<'_> {
         Some(name)
     }
 
-    /// Whether a share of a column's total is one of sums: of groups, or of the rows that meet a condition.
-    pub(super) fn is_share_of_sum(&self, span: &Span) -> bool {
-        let sums = !self.spans(Role::Group).is_empty() && self.spans(Role::Measure).is_empty();
-        let of_rows = self.quantity(span).is_some() && !self.layout.is_grouped();
-        span.is_share() && of_rows && (sums || self.counted_by_share().is_some())
-    }
-
-    /// The number of every row that a share is of: one named in its span or right behind it ("what share of all passengers").
-    pub(super) fn quantity(&self, share: &Span) -> Option<usize> {
-        let is_bare = |word: &String| word == "all" || is_function_word(word);
-        let text = self.reading.text.get(share.bytes.start..).unwrap_or_default();
-        let behind = lower_words(text).skip_while(|word| word != "of").skip_while(is_bare);
-        let said: Vec<String> = behind.take_while(|word| !is_bare(word)).take(2).collect();
-        let own: Vec<String> = lower_words(&share.words).collect();
-        let is_quantity = |place: &usize| {
-            let column = &self.schema.columns[*place];
-            let names = |word: &String| name_likeness(word, &column.name) > 0.5;
-            let is_said = column.quantity && said.iter().any(names);
-            let is_own = share.columns.contains(place) && own.iter().any(names);
-            let is_read = is_own && (column.quantity || share.role == Role::Derive);
-            column.kind.is_number() && !column.of_result && !says_yes_or_no(column) && (is_said || is_read)
-        };
-        (0..self.schema.columns.len()).find(is_quantity)
-    }
-
-    /// A share: of a number's total or of the rows, in each group or in the rows that meet a condition.
-    fn share(&mut self, span: &Span) -> Option<Measure> {
-        const PERCENT: f64 = 100.0;
-        let quantity = self.quantity(span);
-        let within: Vec<String> = self.spans(Role::Group).iter().flat_map(|(_, span)| self.names(span)).collect();
-        let condition = self.counted_by_share().and_then(|place| self.condition(&self.reading.spans[place]));
-        let of = quantity.map(|column| self.name(column));
-        let Some(condition) = condition else {
-            let function = MeasureFunction::Share { within: Vec::new(), times: PERCENT };
-            return Some(Measure { function, of: of.map(Expression::Column), condition: None, name: None });
-        };
-        let name = Some("percent".to_string());
-        let Some(of) = of else {
-            let [hundred, nothing] = [PERCENT, 0.0].map(|number| Expression::Value(Value::Number(number)));
-            let branches = vec![Branch { when: condition, then: hundred }];
-            let counted = Expression::Case { branches, otherwise: Some(Box::new(nothing)) };
-            return Some(Measure { function: MeasureFunction::Mean, of: Some(counted), condition: None, name });
-        };
-        let part = format!("{of}_percent");
-        let of = Box::new(Expression::Column(of));
-        let derived = Step::Derive { name: part.clone(), value: Expression::Share { of, within, times: PERCENT } };
-        let rows = &mut self.layout.last().rows;
-        if !rows.contains(&derived) {
-            rows.push(derived);
-        }
-        let of = Some(Expression::Column(part));
-        Some(Measure { function: MeasureFunction::Sum, of, condition: Some(condition), name })
-    }
-
     /// Columns computed for each row.
     pub(super) fn derive(&mut self) {
         for (place, span) in self.spans(Role::Derive) {
             // What is computed of the turn's own figure waits for it.
             if self.done[place] || self.is_share_of_sum(span) || (self.figure.is_none() && self.speaks_of_figure(span))
             {
+                continue;
+            }
+            if span.is_share() && self.is_of_one_figure(span) {
+                self.share_of_all_rows(place);
                 continue;
             }
             let Some((name, value)) = self.derived(span) else { continue };

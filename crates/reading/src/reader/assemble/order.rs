@@ -1,6 +1,6 @@
 //! The order of rows and how many of them are kept.
 
-use lakeward_core::plan::{Direction, Expression, Measure, Order, Step, Top};
+use lakeward_core::plan::{Direction, Expression, Measure, MeasureFunction, Order, Step, Top};
 use lakeward_core::text::lower_words;
 
 use super::Assembler;
@@ -97,6 +97,18 @@ impl Assembler<'_> {
         }
     }
 
+    /// The first figure that stands where a turn computes none and asks for no number: what is called the best goes by that, not by a number of rows
+    /// that nobody asked for. Of 98 orders by the number of rows in labels/turns two would add it to a figure that stands.
+    fn standing_figure(&mut self) -> Option<String> {
+        let asks = self.reading.spans.iter().any(|span| matches!(span.role, Role::Group | Role::Measure));
+        if asks || self.says_how_many() {
+            return None;
+        }
+        let measures = &self.layout.grouped()?.grouping()?.measures;
+        let counts = |measure: &Measure| measure.function == MeasureFunction::Count && measure.of.is_none();
+        if measures.iter().any(counts) { None } else { measures.first().map(Measure::column_name) }
+    }
+
     /// The column of numbers that words name, where they name one only.
     fn only_number_named(&self, said: &str) -> Option<String> {
         let is_number = |column: &&SchemaColumn| column.kind.is_number() && column.stand_in.is_none();
@@ -107,11 +119,14 @@ impl Assembler<'_> {
     /// The column that an order goes by: the one named, as the result calls it.
     fn order_column(&mut self, span: &Span) -> Option<String> {
         let stand_in = self.stand_in(span);
+        let standing = self.standing_figure().filter(|_| stand_in == Some(StandIn::Rows));
         if stand_in == Some(StandIn::Rows)
+            && standing.is_none()
             && let Some(name) = self.count_of_rows()
         {
             return Some(name);
         }
+        self.remarks.extend(standing.map(|figure| format!("`{}` is taken for {figure}", span.words)));
         let named = span.column().filter(|_| stand_in.is_none()).map(|column| self.name(column));
         let by_name = self.only_number_named(&span.words);
         let Some(level) = self.layout.levels.last_mut() else { return named.or(by_name) };
