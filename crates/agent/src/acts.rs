@@ -38,7 +38,8 @@ impl Agent<'_> {
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
         if asks_for_help(text) {
-            let mut answer = Recommendation { notes: vec![HELP.to_string()], ..self.empty_answer(reading) };
+            let mut answer =
+                Recommendation { notes: vec![HELP.to_string()], ..reading.empty_answer(&self.ranking.turn) };
             answer.signals.acts = vec![Act::Ask];
             return self.given(session, reading, answer).map(Some);
         }
@@ -74,7 +75,7 @@ impl Agent<'_> {
         if (is_asked || asks_for_a_meaning(text)) && surely != Some(Act::Compare) && mentioned.is_empty() {
             let (facts, notes) = self.facts_of_spelt_columns(session, text)?;
             if !facts.is_empty() || !notes.is_empty() {
-                let mut answer = Recommendation { notes, ..self.empty_answer(reading) };
+                let mut answer = Recommendation { notes, ..reading.empty_answer(&self.ranking.turn) };
                 answer.add_facts(facts);
                 return self.given(session, reading, answer).map(Some);
             }

@@ -17,8 +17,8 @@ use lakeward_core::text::stems;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, Control, Explained, Meaning, READINGS, Reader, Role, Span, TurnReading, assemble, meanings,
-    schema_of,
+    Act, Assembly, Control, Explained, Meaning, NotApplied, READINGS, Reader, Role, Span, TurnReading, assemble,
+    meanings, schema_of,
 };
 
 /// Where the reader is less sure of an act, nothing is taken back.
@@ -118,6 +118,7 @@ impl PlanReading {
         let changes = self.only_moves().is_some()
             || self.only_rejects()
             || self.wants_tables()
+            || self.assembly.not_applied.iter().any(NotApplied::is_of_gap)
             || self.assembly.plan != self.base;
         match self.turn.acts.first() {
             Some(Act::Correct | Act::Retract | Act::Refine | Act::Undo | Act::Redo | Act::Reject) => changes,

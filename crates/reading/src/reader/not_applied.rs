@@ -18,6 +18,8 @@ pub enum WhyNot {
     Guessed(String),
     /// They name nothing that could be counted: rows are.
     RowsCounted,
+    /// They are a condition on this column, of which only the rows without a value are at hand: they are left out.
+    OfGap(String),
     /// They are in the plan, and no row can meet them, for this reason.
     NoRows(String),
 }
@@ -38,6 +40,11 @@ impl NotApplied {
         Self { words: words.into(), why: WhyNot::RowsCounted }
     }
 
+    /// Words for a condition on a column of which only the rows without a value are at hand.
+    pub fn of_gap(words: impl Into<String>, column: impl Into<String>) -> Self {
+        Self { words: words.into(), why: WhyNot::OfGap(column.into()) }
+    }
+
     /// Words for a condition that no row can meet, with the reason in a clause.
     pub fn no_rows(words: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { words: words.into(), why: WhyNot::NoRows(reason.into()) }
@@ -48,6 +55,11 @@ impl NotApplied {
         matches!(self.why, WhyNot::Guessed(_))
     }
 
+    /// Whether they speak of a gap in the rows at hand.
+    pub fn is_of_gap(&self) -> bool {
+        matches!(self.why, WhyNot::OfGap(_))
+    }
+
     /// It in a clause.
     pub fn statement(&self) -> String {
         let words = &self.words;
@@ -55,6 +67,9 @@ impl NotApplied {
             WhyNot::LeftOut(reason) => format!("`{words}` is not applied: {reason}"),
             WhyNot::Guessed(taken) => format!("nothing here is called `{words}`, and {taken} is taken for it"),
             WhyNot::RowsCounted => format!("nothing here is called `{words}`: rows are counted"),
+            WhyNot::OfGap(column) => {
+                format!("`{words}` is not applied: the rows at hand are those without a `{column}`")
+            }
             WhyNot::NoRows(reason) => format!("no row is left by `{words}`: {reason}"),
         }
     }

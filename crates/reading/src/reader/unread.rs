@@ -4,7 +4,8 @@ use lakeward_core::text::{is_function_word, stems, yes_or_no};
 
 use super::input::Input;
 use super::number::{month, weekday};
-use super::schema::{Schema, ValueMatch};
+use super::schema::Schema;
+use super::value_match::ValueMatch;
 
 /// Shortest name of a month that is no other word, as `may` and `mar`.
 const MONTH: usize = 4;

@@ -63,7 +63,8 @@ impl Assembler<'_> {
                 continue;
             }
             if !self.replaces && span.role == Role::Value && self.layout.has_gap(&name) {
-                self.refuse(place, &format!("the rows at hand are those without a `{name}`"));
+                self.done[place] = true;
+                self.not_applied.push(NotApplied::of_gap(&span.words, name));
                 continue;
             }
             if let Some(reason) = self.unfit(column, span) {
