@@ -30,7 +30,7 @@ pub(super) fn unread(
         let is_day = lower.trim_end_matches('s').ends_with("day") && weekday(&lower).is_some()
             || matches!(lower.trim_end_matches('s'), "weekend" | "weekday");
         let is_month = lower.len() >= MONTH && lower != "march" && month(&lower).is_some();
-        let is_one = |matched: &ValueMatch| matched.words == (place, place) && is_plain_value(&lower, schema, matched);
+        let is_one = |matched: &ValueMatch| matched.words == (place, place) && is_plain_value(said, schema, matched);
         if is_number || is_day || is_month || matches.iter().any(is_one) {
             found.push(said.to_string());
         }
@@ -38,17 +38,20 @@ pub(super) fn unread(
     found
 }
 
-/// Whether a word is a value of a column whose values are few, and names no column.
-fn is_plain_value(lower: &str, schema: &Schema, matched: &ValueMatch) -> bool {
+/// Whether a word is a value of a column whose values are few, and names no column. A short one has to look like a code: `PER` is a country.
+fn is_plain_value(said: &str, schema: &Schema, matched: &ValueMatch) -> bool {
     const SHORTEST: usize = 3;
+    let lower = said.to_lowercase();
+    let is_spelt = lower.len() > SHORTEST || said != lower;
     let Some(column) = schema.columns.get(matched.column) else { return false };
-    let said = stems(lower);
-    let names_column = schema.columns.iter().any(|column| said.is_subset(&stems(&column.name)));
+    let own = stems(&lower);
+    let names_column = schema.columns.iter().any(|column| own.is_subset(&stems(&column.name)));
     let is_known = column.complete || !column.meanings.is_empty();
     matched.likeness >= 1.0
         && is_known
+        && is_spelt
         && lower.len() >= SHORTEST
-        && !is_function_word(lower)
-        && yes_or_no(lower).is_none()
+        && !is_function_word(&lower)
+        && yes_or_no(&lower).is_none()
         && !names_column
 }

@@ -9,8 +9,8 @@ use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::{Act, Input};
 use lakeward_reading::reader::annotated::conversations;
 use lakeward_reading::reader::{
-    ColumnKind, NotApplied, Operator, Reader, Role, Schema, SchemaColumn, Span, TurnReading, WhyNot, assemble,
-    columns_by_steps, schema_of,
+    ColumnKind, Function, NotApplied, Operator, Reader, Role, Schema, SchemaColumn, Span, TurnReading, WhyNot,
+    assemble, columns_by_steps, schema_of,
 };
 
 const SHEET: &str = r#"{"c": "x", "sheet": "moorings", "columns": ["berth:text", "harbour:text=Kinvara|Rosmuc|Dingle", "arrived:date", "stay_min:integer", "draught_m:number", "cargo_kg:number", "fee:number", "crew:integer", "crane:text=yes|no", "idle_share:number", "berth_from:integer", "berth_to:integer", "berth_no:integer"]}"#;
@@ -136,8 +136,6 @@ fn a_mean_of_numbers_that_tell_rows_apart_is_in_doubt() {
 #[test]
 fn several_months_and_missing_dates_are_conditions_of_dates() {
     for (marked, step) in [
-        ("what [came in|test col=went_out op=no]", "keeps the rows whose went_out is missing"),
-        ("those [finished|test col=went_out op=yes]", "keeps the rows whose went_out is there"),
         (
             "in [spring 2023|value col=came_in]",
             "keeps the rows whose came_in is at least 2023-03-01 and came_in is below 2023-06-01",
@@ -168,6 +166,15 @@ fn several_months_and_missing_dates_are_conditions_of_dates() {
     ] {
         let (steps, _, lost) = taken_of_repairs(marked);
         assert_eq!((steps.as_str(), lost.as_str()), (step, ""), "{marked}");
+    }
+    // A gap in a column that no word names is in doubt.
+    for (marked, kept, words) in [
+        ("what [came in|test col=went_out op=no]", "missing", "came in"),
+        ("those [finished|test col=went_out op=yes]", "there", "finished"),
+    ] {
+        let (steps, _, lost) = taken_of_repairs(marked);
+        assert_eq!(steps, format!("keeps the rows whose went_out is {kept}"));
+        assert_eq!(lost, format!("nothing here is called `{words}`, and `went_out` is taken for it"));
     }
 }
 
@@ -411,9 +418,16 @@ fn conditions_that_no_row_meets_are_said() {
 
 #[test]
 fn what_is_done_with_a_gap_is_no_condition_on_it() {
-    let (steps, lost, _) = read_over_moorings(&["rows with no fee", "only those of 0 fee"]);
-    assert_eq!(steps, ["keeps the rows whose fee is missing"]);
-    assert!(lost.iter().any(|lost| lost.statement().contains("those without a `fee`")), "{lost:?}");
+    let fee = SchemaColumn::new("fee", ColumnKind::Number);
+    let schema = Schema { columns: vec![fee], ..Schema::default() };
+    let span = |words: &str, role| Span { columns: vec![0], ..Span::new(0..words.len(), words, role) };
+    let turn = |span| TurnReading { acts: vec![Act::Refine], spans: vec![span], ..TurnReading::default() };
+    let gap = turn(Span { operator: Operator::Missing, ..span("no fee", Role::Test) });
+    let plan = assemble(&gap, &schema, &Plan::of(Input::Table("moorings".into()))).plan;
+    let made = assemble(&turn(Span { number: Some(0.0), ..span("zero", Role::Value) }), &schema, &plan);
+    assert_eq!(made.plan, plan);
+    let said: Vec<String> = made.not_applied.iter().map(NotApplied::statement).collect();
+    assert_eq!(said, ["`zero` is not applied: the rows at hand are those without a `fee`"]);
 }
 
 #[test]
@@ -425,9 +439,28 @@ fn the_best_are_those_by_the_figure_at_hand() {
 
 #[test]
 fn a_count_as_a_share_is_one_of_all_rows() {
-    let (steps, lost, remarks) =
-        read_over_moorings(&["how many moorings in Dingle", "what share of all moorings is that"]);
-    assert_eq!(steps, ["computes the mean of 100 where harbour is Dingle, else 0 of all rows"], "{lost:?}");
+    let conversations = conversations(SHEET).expect("annotations");
+    let columns = conversations[0].sheet.clone().expect("columns");
+    let source = |relation: &Relation| columns_by_steps(&columns, &relation.steps);
+    let counted = |plan: Plan, text: &str| {
+        let schema = schema_of(&plan, &source);
+        assemble(&Reader::builtin().read(text, "", &schema, &|_, _| false), &schema, &plan).plan
+    };
+    let plan = counted(Plan::of(Input::Table("moorings".into())), "how many moorings in Dingle");
+    let schema = schema_of(&plan, &source);
+    let rows = schema.columns.iter().position(|column| column.of_result).expect("the figure");
+    let share =
+        Span { columns: vec![rows], function: Some(Function::Share), ..Span::new(5..10, "share", Role::Derive) };
+    let turn = TurnReading { acts: vec![Act::Refine], spans: vec![share], ..TurnReading::default() };
+    let made = assemble(&turn, &schema, &plan);
+    let steps: Vec<String> = made.plan.relation.steps.iter().map(ToString::to_string).collect();
+    let remarks = made.remarks;
+    assert_eq!(
+        steps,
+        ["computes the mean of 100 where harbour is Dingle, else 0 of all rows"],
+        "{:?}",
+        made.not_applied
+    );
     assert!(remarks.iter().any(|remark| remark.contains("share of all rows for which harbour is Dingle")));
 }
 
