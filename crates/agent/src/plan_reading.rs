@@ -314,7 +314,7 @@ impl Agent<'_> {
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut readings = Reader::builtin().readings(text, previous, &schema, &holds, READINGS);
         // What is in the name of a table holds of all its rows.
-        let about: BTreeSet<String> = plan.tables().flat_map(|id| stems(id)).collect();
+        let about: BTreeSet<String> = plan.tables().flat_map(stems).collect();
         for reading in &mut readings {
             reading.turn.unread.retain(|word| !stems(word).is_subset(&about));
             self.note_ids((text, plan), &holds, &mut reading.turn)?;
