@@ -190,8 +190,9 @@ impl Agent<'_> {
         let Some(operation) = operation.filter(|operation| operation.runnable.is_some()).cloned() else {
             return Ok(None);
         };
+        let (Some(current), Some(plan)) = (session.plan(), operation.runnable.clone()) else { return Ok(None) };
+        let reason = self.changed_plan(session, &current, plan, operation.kind, Vec::new())?.reason;
         // Who chooses has seen the doubts.
-        let reason = operation.reason.trim_start_matches("or: ").to_string();
         let chosen = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), reason, ..operation };
         let notes = vec![format!("operation {number} of the answer before is meant")];
         self.answer_with_operations(session, reading, vec![chosen], notes).map(Some)

@@ -20,9 +20,15 @@ use lakeward_reading::fields::Field;
 const MOST_LISTED: usize = 8;
 /// A lake of more tables is not looked through for a column.
 const MOST_TABLES: usize = 2_000;
-/// Clauses of what is known of a column.
-const NOT_SAID: &str = "the publisher does not say what it means";
-const CODES: &str = "codes of";
+
+/// What is known of a column or of one of its codes.
+struct Known {
+    fact: RecordFact,
+    /// The column; none of a code.
+    column: Option<String>,
+    /// Whether the publisher or a list says what it means.
+    is_explained: bool,
+}
 
 /// Whether a turn asks in a closed form what something means: `what does drv mean?`, `what's in the sev column?`.
 pub(super) fn asks_for_a_meaning(text: &str) -> bool {
@@ -49,6 +55,10 @@ impl Agent<'_> {
     /// # Errors
     /// A damaged index.
     pub(super) fn column_facts(&self, session: &Session, text: &str, about: &[String]) -> Result<Vec<RecordFact>> {
+        Ok(self.known_of_columns(session, text, about)?.into_iter().map(|known| known.fact).collect())
+    }
+
+    fn known_of_columns(&self, session: &Session, text: &str, about: &[String]) -> Result<Vec<Known>> {
         let phrases = Phrases::of(text);
         let mut facts = Vec::new();
         for id in about {
@@ -71,23 +81,26 @@ impl Agent<'_> {
                 let meanings = lists.iter().find(|(explained, _)| *explained == column.name).map(|(_, list)| {
                     let listed =
                         list.meanings.iter().take(MOST_LISTED).map(|(meaning, code)| format!("{code}: {meaning}"));
-                    format!("{CODES} `{}`: {}", list.table, listed.collect::<Vec<_>>().join(", "))
+                    format!("codes of `{}`: {}", list.table, listed.collect::<Vec<_>>().join(", "))
                 });
+                let is_explained = meanings.is_some() || description(&dataset, column).is_some();
                 let value = described(&dataset, column).into_iter().chain(meanings).collect::<Vec<_>>().join("; ");
-                facts.push(fact(format!("column `{}`", column.name), "columns", value));
+                let fact = fact(format!("column `{}`", column.name), "columns", value);
+                facts.push(Known { fact, column: Some(column.name.clone()), is_explained });
             }
             for (column, list) in &lists {
                 let spelt = |code: &String| words(text).any(|word| word == code);
                 for (meaning, code) in list.meanings.iter().filter(|(_, code)| spelt(code)) {
                     let value = format!("{meaning} (`{}` of `{}`)", list.code, list.table);
-                    facts.push(fact(format!("`{code}` in column `{column}`"), "columns", value));
+                    let fact = fact(format!("`{code}` in column `{column}`"), "columns", value);
+                    facts.push(Known { fact, column: None, is_explained: true });
                 }
             }
         }
         Ok(facts)
     }
 
-    /// What is known of the columns of the lake whose names a text spells as no word is written, `st_cd`: of the first tables where that is said, else
+    /// What is known of the columns of the lake whose names a text spells as no word is written, `st_cd`: of the first table where that is said, else
     /// a sentence with the tables that have it.
     ///
     /// # Errors
@@ -110,33 +123,32 @@ impl Agent<'_> {
                 }
             }
             with.sort();
-            let mut known = self.column_facts(session, name, &with)?;
-            known.retain(|fact| fact.about.eq_ignore_ascii_case(&format!("column `{name}`")) && says_what(fact));
-            known.truncate(1);
-            if known.is_empty() && !with.is_empty() {
+            let is_it = |known: &Known| {
+                known.is_explained && known.column.as_ref().is_some_and(|column| column.eq_ignore_ascii_case(name))
+            };
+            let explained = self.known_of_columns(session, name, &with)?.into_iter().find(is_it);
+            if explained.is_none() && !with.is_empty() {
                 let tables = listed(&with.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>());
                 notes.push(format!("`{name}` is a column of {tables}; nothing says what it means"));
             }
-            facts.extend(known);
+            facts.extend(explained.map(|known| known.fact));
         }
         Ok((facts, notes))
     }
 }
 
-/// Whether the publisher of a table or a list says what a column means.
-fn says_what(fact: &RecordFact) -> bool {
-    let value = fact.value.as_deref().unwrap_or_default();
-    !value.starts_with(NOT_SAID) || value.contains(CODES)
+/// What the publisher says of a column, in a clause.
+fn description(dataset: &Dataset, column: &ColumnProfile) -> Option<String> {
+    let said = dataset.metadata()?.columns.get(&column.name)?;
+    let text = said.description.as_ref().or(said.title.as_ref())?;
+    Some(text.trim().trim_end_matches('.').to_string())
 }
 
 /// What the publisher and the profile say of a column, a clause each.
 fn described(dataset: &Dataset, column: &ColumnProfile) -> Vec<String> {
     let said = dataset.metadata().and_then(|metadata| metadata.columns.get(&column.name));
-    let mut clauses: Vec<String> = Vec::new();
-    match said.and_then(|said| said.description.clone().or_else(|| said.title.clone())) {
-        Some(text) => clauses.push(text.trim().trim_end_matches('.').to_string()),
-        None => clauses.push(NOT_SAID.into()),
-    }
+    let meaning = description(dataset, column);
+    let mut clauses = vec![meaning.unwrap_or_else(|| "the publisher does not say what it means".into())];
     clauses.extend(said.and_then(|said| said.unit.as_ref()).map(|unit| format!("in {unit}")));
     let values = match (&column.min, &column.max) {
         (Some(min), Some(max)) => format!("from {min} to {max}"),

@@ -10,7 +10,7 @@ use super::value_match::ValueMatch;
 /// Shortest name of a month that is no other word, as `may` and `mar`.
 const MONTH: usize = 4;
 
-/// The words of a text that no span has, as `is_read` tells by their places. Of 27,744 turns in labels/turns 400 have such words.
+/// The words of a text that no span has, as `is_read` tells by their places. Of 27,744 turns in labels/turns at most 400 have such words.
 pub(super) fn unread(
     text: &str,
     (input, schema): (&Input, &Schema),
