@@ -63,7 +63,7 @@ pub fn resolve(arguments: &Arguments, command: &ResolveCommand) -> Result<Status
         print_unknown(&resolution);
         return Ok(status);
     }
-    printer::safe_line(&resolution.told);
+    printer::safe_line(&resolution.explanation);
     for table in &resolution.tables {
         let path = table.path.as_deref().unwrap_or("a record of the catalogue");
         let which = if table.is_cited_version { "" } else { ", not the version cited" };
@@ -79,5 +79,5 @@ pub fn resolve(arguments: &Arguments, command: &ResolveCommand) -> Result<Status
 fn print_unknown(resolution: &Resolution) {
     let nearest: Vec<String> = resolution.nearest.iter().map(|name| format!("`{name}`")).collect();
     let advice = if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) };
-    printer::note(&format!("{}{advice}", resolution.told));
+    printer::note(&format!("{}{advice}", resolution.explanation));
 }

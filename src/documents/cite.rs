@@ -60,7 +60,7 @@ impl CiteDocument {
 /// The citations of the tables that an identifier resolves to: those with the cited content, else the current ones.
 fn cited(lakeward: &Lakeward, resolution: &Resolution) -> Result<Vec<Cited>> {
     let has_cited_version = resolution.tables.iter().any(|table| table.is_cited_version);
-    let note = (resolution.meaning != Meaning::Present).then(|| resolution.told.clone());
+    let note = (resolution.meaning != Meaning::Present).then(|| resolution.explanation.clone());
     let mut citations = Vec::new();
     for table in resolution.tables.iter().filter(|table| table.is_cited_version || !has_cited_version) {
         let index = lakeward.index();

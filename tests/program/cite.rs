@@ -83,21 +83,28 @@ fn a_citation_survives_what_happens_to_the_lake() {
     let lakeward = place.index();
     let moved = resolve(&lakeward, &countries);
     assert_eq!(found(&moved), (Meaning::Moved, vec!["world/nations"]));
-    assert_eq!(moved.told, "moved from `geo/countries` to `world/nations`");
+    assert_eq!(moved.explanation, "moved from `geo/countries` to `world/nations`");
     // Something else in its old place.
     place.write("geo/countries.csv", TOWNS.replace("Oslo", "Bergen").as_str());
     let lakeward = place.index();
     let both = resolve(&lakeward, &countries);
     assert_eq!(found(&both), (Meaning::MovedAndReplaced, vec!["world/nations", "geo/countries"]));
     assert!(both.tables[0].is_cited_version && !both.tables[1].is_cited_version);
-    assert!(both.told.contains("moved from `geo/countries` to `world/nations`") && both.told.contains("instead of"));
+    assert!(
+        both.explanation.contains("moved from `geo/countries` to `world/nations`")
+            && both.explanation.contains("instead of")
+    );
     // The content is gone, and its place has another.
     fs::remove_file(place.lake().join("world/nations.csv")).expect("removed");
     let lakeward = place.index();
     let changed = resolve(&lakeward, &countries);
     assert_eq!(found(&changed), (Meaning::Changed, vec!["geo/countries"]));
     let cited = changed.cited_version.clone().expect("a version");
-    assert!(changed.told.contains(&cited) && changed.told.contains(&changed.tables[0].version), "{}", changed.told);
+    assert!(
+        changed.explanation.contains(&cited) && changed.explanation.contains(&changed.tables[0].version),
+        "{}",
+        changed.explanation
+    );
     // Back, twice.
     place.write("geo/countries.csv", COUNTRIES);
     place.write("copy/of_it.csv", COUNTRIES);
@@ -123,7 +130,7 @@ fn a_citation_survives_what_happens_to_the_lake() {
     assert_eq!(found(&resolve(&lakeward, &record)), (Meaning::Changed, vec!["10100003"]));
     // Another lake is told of.
     let elsewhere = resolve(&lakeward, &countries.replace("lakeward:lake/", "lakeward:pond/"));
-    assert!(elsewhere.told.contains("a lake called `pond`"), "{}", elsewhere.told);
+    assert!(elsewhere.explanation.contains("a lake called `pond`"), "{}", elsewhere.explanation);
     // Nothing.
     for (asked, near) in [
         ("lakeward:lake/geo/countrys@0123456789abcdef", "geo/countries"),

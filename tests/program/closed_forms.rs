@@ -44,6 +44,7 @@ fn a_new_start_leaves_all_behind() {
     assert!(answer.operations.is_empty() && answer.is_answer(), "{answer:?}");
     assert!(notes(&answer).contains("the working table is now stays"), "{}", notes(&answer));
     assert!(session.pending().is_empty(), "{:?}", session.pending());
+    assert!(session.demands.is_empty(), "{:?}", session.demands);
     let next = say(&lakeward, &mut session, "how many rows");
     assert_eq!(next.plan(1).expect("a plan").relation.steps.len(), 1, "{next:?}");
 }

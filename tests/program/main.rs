@@ -31,6 +31,7 @@ mod functions;
 mod fuzz;
 #[path = "../../crates/lake/tests/lake/fuzzing.rs"]
 mod fuzzing;
+mod goes_on;
 mod index_stores;
 mod intention;
 mod lake_forms;

@@ -264,6 +264,7 @@ impl Agent<'_> {
 
     /// One of the answers is what is worked with from now on.
     fn picked(&self, session: &mut Session, reading: &Reading<'_>, id: &str) -> Result<Turned> {
+        let proposed = session.at_proposal();
         session.accept(id);
         let dataset = match self.index.get(id)? {
             Some(table) => self.index.dataset(table)?,
@@ -275,9 +276,17 @@ impl Agent<'_> {
             let note = format!("`{id}` is chosen; it is a record, its data is not in the lake: {}", dataset.citation());
             return self.answer_with_notes(session, reading, vec![note]);
         }
-        session.use_table(Input::Table(id.to_string()));
         // What is said besides is said of it.
         let says_more = reading.turn.acts.len() > 1;
+        let table = Input::Table(id.to_string());
+        // "Thank you" takes nothing back of what was proposed over it.
+        if let Some(mut at_hand) = proposed.filter(|at_hand| !says_more && at_hand.working().as_ref() == Some(&table)) {
+            at_hand.accept(id);
+            *session = at_hand;
+            let note = format!("`{id}` is worked with from now on; what was proposed stands");
+            return self.answer_with_notes(session, reading, vec![note]);
+        }
+        session.use_table(table);
         let text = if says_more { reading.request.text.clone() } else { String::new() };
         let request = Request { text, table: Some(id.to_string()), column: None, k: reading.request.k };
         let answer = self.answer(session, &request, None)?;

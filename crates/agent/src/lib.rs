@@ -23,6 +23,7 @@ mod loop_search;
 mod masked_values;
 pub mod model;
 mod model_reading;
+mod named_table;
 mod narrowed;
 mod other_table;
 mod plan_edit;

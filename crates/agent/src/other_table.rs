@@ -6,6 +6,7 @@ use super::reading::Reading;
 use super::record_questions::asks_for_others;
 use super::scored::{Scored, best_table};
 use super::{Agent, Request};
+use crate::recommend::Recommendation;
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, OperationKind, topic_words};
@@ -17,7 +18,7 @@ use lakeward_reading::reader::{FoundBeside, Role, Span};
 const READ: usize = 3;
 
 /// Whether a word only asks for something to be shown.
-fn is_asking(word: &str) -> bool {
+pub(super) fn is_asking(word: &str) -> bool {
     const ASKING: [&str; 13] =
         ["give", "show", "list", "get", "want", "see", "find", "just", "only", "please", "now", "me", "us"];
     is_function_word(word) || ASKING.contains(&word)
@@ -102,6 +103,33 @@ impl Agent<'_> {
         let table = at_hand.working().map(|input| input.to_string()).unwrap_or_default();
         over.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
         Ok(continues.then_some((at_hand, over)))
+    }
+
+    /// The session with the table of the proposal that was made last, and the request as it is read over it, where a search only opens the same table
+    /// again: what is said of rows and could not be read leaves standing what was asked for before.
+    ///
+    /// # Errors
+    /// Those of [`Agent::turn`].
+    pub(super) fn kept_proposal<'r>(
+        &self,
+        session: &Session,
+        (reading, request): (&Reading<'_>, &'r Request),
+        answer: &Recommendation,
+    ) -> Result<Option<(Session, Reading<'r>)>> {
+        let changes = |act: &Act| matches!(act, Act::Refine | Act::Correct | Act::Retract);
+        let opened =
+            answer.operations.first().filter(|first| !first.requested).and_then(|first| first.runnable.as_ref());
+        let Some(opened) = opened.filter(|plan| plan.relation.steps.is_empty() && reading.over.is_none()) else {
+            return Ok(None);
+        };
+        let Some(at_hand) = session.at_proposal().filter(|_| request.table.is_none()) else { return Ok(None) };
+        let is_same = at_hand.working().as_ref() == Some(&opened.relation.source);
+        if !is_same || !reading.signals.acts.first().is_some_and(changes) {
+            return Ok(None);
+        }
+        let mut over = self.read(&at_hand, request, None)?;
+        over.notes.push("what was proposed before stands as it was".into());
+        Ok(Some((at_hand, over)))
     }
 
     /// A turn without a table at hand as it is read over the table that the turn before found, where that found tables of the lake.

@@ -11,9 +11,9 @@ use super::plan_edit::first_steps;
 use super::requested_plan::{RequestedPlan, written_plan};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::plan::{Condition, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
-use lakeward_core::text::stems;
+use lakeward_core::text::{lower_words, stems};
 use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
@@ -216,6 +216,12 @@ impl Agent<'_> {
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&current, |plan| *plan).clone();
         let mut read = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
+        let before = session.pending().into_iter().rev().find(|plan| !counts_rows(plan)).unwrap_or(&current);
+        if is_at_hand && counts_beside(text, &read.assembly.plan, &base, before) {
+            let beside = before.clone();
+            read = self.assembled(session, text, &beside, at_hand, &|_| ())?;
+            base = beside;
+        }
         // What the rows at hand do not have, a table that is joined to them may.
         for (place, column) in self.columns_of_joined(&base, &read.assembly.not_applied, (text, at_hand))? {
             let mut wider = base.clone();
@@ -342,6 +348,45 @@ impl Agent<'_> {
         let explained = Explained::of(&turn, &schema, &assembly);
         Ok(Read { turn, assembly, explained, certainty, others })
     }
+}
+
+/// Whether a turn counts other rows than the turn before did, beside them and not among them: "and how many have no phone?" after "how many have no
+/// address?". Both ask for a yes or a gap, or for a value of one column.
+fn counts_beside(text: &str, made: &Plan, base: &Plan, before: &Plan) -> bool {
+    const AMONG: [&str; 8] = ["those", "these", "them", "which", "whom", "among", "that", "they"];
+    let words: Vec<String> = lower_words(text).collect();
+    let asks = words.windows(2).any(|two| two[0] == "how" && two[1] == "many");
+    let refers = words.iter().any(|word| AMONG.contains(&word.as_str()));
+    if !asks || refers || !counts_rows(base) {
+        return false;
+    }
+    let is_test = |part: &&Condition| match part {
+        Condition::Not(of) => matches!(**of, Condition::Missing(_) | Condition::Holds(_)),
+        other => matches!(other, Condition::Missing(_) | Condition::Holds(_)),
+    };
+    let columns = |parts: &[&Condition]| -> BTreeSet<String> {
+        parts.iter().flat_map(|part| part.columns()).map(str::to_string).collect()
+    };
+    let (earlier, known) = (conditions(before), conditions(base));
+    let added: Vec<&Condition> = known.iter().copied().filter(|part| !earlier.contains(part)).collect();
+    let new: Vec<&Condition> = conditions(made).into_iter().filter(|part| !known.contains(part)).collect();
+    let tests = added.iter().chain(&new).all(is_test);
+    let is_same = columns(&added).len() == 1 && columns(&added) == columns(&new);
+    !added.is_empty() && !new.is_empty() && (tests || is_same)
+}
+
+/// Whether a plan ends with one figure of all rows.
+fn counts_rows(plan: &Plan) -> bool {
+    matches!(plan.relation.steps.last(), Some(Step::Group(grouping)) if grouping.keys.is_empty())
+}
+
+/// The conditions of a plan, those that all have to hold one by one.
+fn conditions(plan: &Plan) -> Vec<&Condition> {
+    let filters = plan.relation.steps.iter().filter_map(|step| match step {
+        Step::Filter(condition) => Some(condition.parts()),
+        _ => None,
+    });
+    filters.flatten().collect()
 }
 
 /// What leaves a plan as it is.

@@ -3,6 +3,7 @@
 
 use super::Agent;
 use super::doubts::carried_out_in_doubt;
+use super::named_table::only_names;
 use super::prediction::{Joined, Joining};
 use super::read_operations::Requested;
 use super::start::{Partners, Start};
@@ -44,6 +45,9 @@ impl Agent<'_> {
         let basis = match operations.first().filter(|first| first.requested) {
             Some(_) if joined.is_looked_up => Basis::Named,
             Some(_) => self.basis_of_words(turn.session, start, requested.is_lossy),
+            None if start.base.as_ref().is_some_and(|base| only_names(&turn.reading.request.text, base.entry)) => {
+                Basis::Opened
+            }
             None => Basis::Fits,
         };
         let operations = self.by_probability(turn.session, start, basis, operations)?;

@@ -3,6 +3,7 @@
 
 use super::Agent;
 use super::doubts::doubts;
+use super::named_table::named_in_vain;
 use super::plan_reading::PlanReading;
 use super::requested_plan::{Among, RequestedPlan, kind_of};
 use super::start::{Partners, Start};
@@ -53,7 +54,13 @@ impl Agent<'_> {
             start.base.as_ref().filter(|_| reading.is_about_other).map(|base| {
                 unmet(format!("it is taken to be about `{}` and not about the table before", base.entry.id))
             });
-        let preconditions = other.into_iter().chain(operation.preconditions).collect();
+        let named = start.base.as_ref().filter(|_| !start.is_at_hand()).map_or(Vec::new(), |base| {
+            let used: Vec<&str> = operation.runnable.iter().flat_map(|plan| plan.tables()).collect();
+            named_in_vain(&reading.request.text, start.partners, base.entry, &used)
+        });
+        let is_lossy = is_lossy || !named.is_empty();
+        let named = named.into_iter().map(|id| unmet(format!("`{id}` is a table of its own, which is not used")));
+        let preconditions = other.into_iter().chain(named).chain(operation.preconditions).collect();
         let operation = RankedOperation { preconditions, ..operation };
         Ok(Requested {
             operation: Some(operation).filter(|operation| self.is_meant(turn, start, over, operation)),

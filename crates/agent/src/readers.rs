@@ -9,7 +9,7 @@ use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Demand, Intention, OperationKind};
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{Reader, Revised, TurnReading, schema_of_demands};
+use lakeward_reading::reader::{Reader, Revised, Schema, TurnReading, schema_of_demands};
 
 /// A turn that is to be read.
 #[derive(Clone, Copy)]
@@ -73,7 +73,11 @@ impl TurnReader for BuiltIn {
         let over = plan.map(|plan| agent.read_over(session, text, plan.clone(), at_hand)).transpose()?;
         let turn = match &over {
             Some(over) => over.turn.clone(),
-            None => Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false),
+            None => {
+                let is_of_catalogue = agent.words.of(agent.index)?.is_some();
+                let schema = Schema { is_of_catalogue, ..schema_of_demands(&session.demands) };
+                Reader::builtin().read(text, previous, &schema, &|_, _| false)
+            }
         };
         Ok(Some(Understood { turn, over, ..Understood::default() }))
     }

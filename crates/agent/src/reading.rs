@@ -140,15 +140,23 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether it forgets what was asked for, with no table at hand.
+    /// Whether it forgets what was asked for.
     pub(super) fn starts_over(&self) -> bool {
-        self.over.is_none() && Control::of_text(&self.request.text) == Some(Control::StartOver)
+        Control::of_text(&self.request.text) == Some(Control::StartOver)
     }
 
     /// The same, where it starts over with nothing asked for.
     pub(super) fn or_started_over(mut self) -> Self {
         if self.starts_over() {
             self.signals.gone = std::mem::take(&mut self.signals.demands);
+        }
+        self
+    }
+
+    /// The same as a turn that only moves between plans, where it is one: of `pending` plans it may drop all ("forget that").
+    pub(super) fn or_moved(mut self, pending: usize) -> Self {
+        if let Some((act, _)) = self.over.as_ref().and_then(|over| over.moves(pending)) {
+            self.signals.acts = vec![act];
         }
         self
     }

@@ -79,7 +79,8 @@ impl Agent<'_> {
             }
             None => read,
         }
-        .or_started_over();
+        .or_started_over()
+        .or_moved(session.pending().len());
         if let Some(answered) = self.answer_without_search(session, &reading)? {
             return Ok(answered);
         }
@@ -90,7 +91,16 @@ impl Agent<'_> {
             None => reading,
         };
         let turn = ReadTurn { session: anew.as_ref().unwrap_or(session), reading: &reading, model };
-        let Recommended { turned, retrieval } = self.recommend(turn, runs)?;
+        let recommended = self.recommend(turn, runs)?;
+        if let Some((at_hand, over)) = self.kept_proposal(session, (&reading, request), &recommended.turned.0)? {
+            *session = at_hand;
+            let Recommended { turned, retrieval } =
+                self.recommend(ReadTurn { session, reading: &over, model: None }, runs)?;
+            over.push(session, &turned.0);
+            session.retrievals.extend(retrieval);
+            return Ok(turned);
+        }
+        let Recommended { turned, retrieval } = recommended;
         if let (Some(_), Some(named)) = (&request.table, &reading.working) {
             session.use_table(named.clone());
         }
@@ -101,7 +111,7 @@ impl Agent<'_> {
 
     /// The answer to a turn that only takes steps back or makes them again, or speaks of what was shown; none for any other.
     fn answer_without_search(&self, session: &mut Session, reading: &Reading<'_>) -> Result<Option<Turned>> {
-        if reading.starts_over() {
+        if reading.over.is_none() && reading.starts_over() {
             let forgotten = vec!["what was asked for is forgotten".to_string()];
             return self.answer_with_notes(session, reading, forgotten).map(Some);
         }

@@ -58,7 +58,15 @@ impl Agent<'_> {
         }
         let kind = before.kind();
         let operation = self.changed_plan(session, &current, before, kind, Vec::new())?;
-        Ok(Some(RankedOperation { score: 1.0, asked: 1.0, requested: true, ..operation }))
+        let plan = operation.runnable.as_ref();
+        let answers = session.turns.iter().rev().filter_map(|turn| turn.recommendation.as_ref());
+        let is_it = |known: &&RankedOperation| plan.is_some() && known.runnable.as_ref() == plan;
+        let mut proposed = answers.flat_map(|answer| &answer.operations).filter(is_it);
+        Ok(Some(match proposed.next() {
+            // It is no surer than it was, nor are its doubts gone.
+            Some(known) => RankedOperation { requested: true, reason: operation.reason, ..known.clone() },
+            None => RankedOperation { score: 1.0, asked: 1.0, requested: true, ..operation },
+        }))
     }
 }
 

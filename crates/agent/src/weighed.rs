@@ -7,6 +7,7 @@ use super::catalogue_demands;
 use super::code_lists::Explained;
 use super::found::{DEPTH, Found};
 use super::model;
+use super::named_table::with_named_first;
 use super::plan_reading::PlanReading;
 use super::reading::{Reading, without_clarify};
 use super::scored::{Scored, best_table, lists, with_first};
@@ -69,7 +70,10 @@ impl Agent<'_> {
         };
         let scored = self.with_explained_first(&found.explained, scored)?;
         let is_found = reading.query.is_none();
-        let scored = if is_found { self.with_edition_first(&reading.words, scored)? } else { scored };
+        let scored = match is_found {
+            true => with_named_first(&reading.request.text, self.with_edition_first(&reading.words, scored)?),
+            false => scored,
+        };
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
         let is_read = is_found && reading.answered.is_none() && !reading.request.text.trim().is_empty();
         let over_first = is_read.then(|| self.over_first(session, reading, &scored)).flatten();

@@ -147,7 +147,7 @@ impl Period {
             years.push(last + 9);
         }
         let (first, last) = years.iter().fold((i32::MAX, i32::MIN), |(a, b), year| (a.min(*year), b.max(*year)));
-        if says(&ONWARD, &text) {
+        if says(&ONWARD, &text) || (years.len() == 1 && text.trim_end().ends_with(['-', '–'])) {
             return Some(Self::Span(Some(first + i32::from(text.contains("after"))), None, months(&text)));
         }
         if says(&UNTIL, &text) && years.len() == 1 {
@@ -208,6 +208,7 @@ mod tests {
         let span = |first: Option<i32>, last: Option<i32>| Some(Period::Span(first, last, Vec::new()));
         for (said, period) in [
             ("2012 onward", span(Some(2012), None)),
+            ("2012-", span(Some(2012), None)),
             ("after 2011", span(Some(2012), None)),
             ("before 1990", span(None, Some(1989))),
             ("up to 1990", span(None, Some(1990))),

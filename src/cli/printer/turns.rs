@@ -44,10 +44,10 @@ pub fn signals(report: &EvalReport) {
 fn constraints(scores: &ConstraintScores) {
     out(&format!("what is wanted after each turn ({} dialogues, {} turns)", scores.dialogues, scores.turns));
     let mut table = list();
-    table.set_header(["", "P", "R", "F1", "right", "told", "gold"]);
+    table.set_header(["", "P", "R", "F1", "right", "predicted", "gold"]);
     let mut row = |name: String, scores: &ItemScores| {
         let figures = [scores.precision, scores.recall, scores.f1].map(three);
-        let counts = [scores.right, scores.told, scores.gold].map(|count| count.to_string());
+        let counts = [scores.right, scores.predicted, scores.gold].map(|count| count.to_string());
         table.add_row(std::iter::once(name).chain(figures).chain(counts));
     };
     scores.fields.iter().for_each(|field| row(field.field.name().to_string(), &field.in_force));
@@ -62,7 +62,7 @@ fn constraints(scores: &ConstraintScores) {
 pub fn disagreements(scores: &ConstraintScores) {
     for wrong in &scores.wrong {
         let texts = |texts: &[String]| shown(&texts.join("; "), 200);
-        let (gold, predicted) = (texts(&wrong.gold), texts(&wrong.told));
+        let (gold, predicted) = (texts(&wrong.gold), texts(&wrong.predicted));
         out(&format!(
             "{} turn {}, {}: `{predicted}`, gold `{gold}`",
             shown(&wrong.dialogue, 60),

@@ -55,7 +55,7 @@ fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation
 /// The metadata of the only dataset that `identifier` names, with its id.
 fn named(lakeward: &Lakeward, identifier: &str) -> (String, TableMetadata) {
     let found = lakeward.resolve(identifier).expect("a resolution");
-    assert_eq!(found.tables.len(), 1, "{identifier}: {}", found.told);
+    assert_eq!(found.tables.len(), 1, "{identifier}: {}", found.explanation);
     let id = found.tables[0].table.clone();
     let index = lakeward.index();
     let dataset = index.dataset(index.find(&id).expect("a record")).expect("a dataset");

@@ -24,6 +24,8 @@ pub(crate) enum Basis {
     Named,
     /// What fits best, of the kind that is asked for.
     Fits,
+    /// The request says no more than the name of the table that is opened.
+    Opened,
 }
 
 impl Basis {
@@ -39,6 +41,7 @@ impl Basis {
             Self::Named if operation.preconditions.iter().any(|part| !part.met) => weights.named_in_doubt,
             Self::Named => weights.named,
             Self::Fits => weights.fits * operation.asked,
+            Self::Opened => operation.score,
         }
     }
 }
@@ -46,16 +49,19 @@ impl Basis {
 /// Turns the scores of operations, which sum to 1, into probabilities that each of them is what is wanted. The first
 /// gets the one that `basis` gives. Each other one gets its kind's share of the rest, but no more than the first, so
 /// that the order stays. What is missing to 1 is the probability that none of them is wanted. Nothing changes where
-/// the first is a question or only opens a table: then no wish was read.
+/// the first is a question.
 pub(crate) fn to_probabilities(operations: &mut [RankedOperation], basis: Basis, weights: &LikelihoodWeights) {
     let Some((first, others)) = operations.split_first_mut() else { return };
-    let opens = first.runnable.as_ref().is_none_or(|plan| plan.relation.steps.is_empty());
-    if first.kind == OperationKind::Clarify || opens {
+    if first.kind == OperationKind::Clarify {
         return;
     }
-    first.score = basis.likelihood(first, weights);
+    // What only opens a table is a share among the others, as no wish was read, but never surer than what fits.
+    let opens = first.runnable.as_ref().is_none_or(|plan| plan.relation.steps.is_empty());
+    let likelihood = basis.likelihood(first, weights);
+    first.score = if opens { likelihood.min(first.score) } else { likelihood };
     for other in others {
-        other.score = ((1.0 - first.score) * other.asked).min(first.score);
+        let own = if opens { other.score } else { (1.0 - first.score) * other.asked };
+        other.score = own.min(first.score);
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{SecondsFormat, Utc};
 
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
-use crate::recommend::Recommendation;
+use crate::recommend::{RankedOperation, Recommendation};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input, Signals};
@@ -129,9 +129,8 @@ impl Session {
     /// table, and the plan is pending. `None` where the latest answer proposes no such plan, and where there is
     /// another working table, unless the latest turn began a new request whose plan does not read it.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
-        let (latest, answer) = self.remembered().last().and_then(|turn| Some((turn, turn.recommendation.as_ref()?)))?;
-        let first = answer.operations.first().filter(|first| first.requested && !first.kind.combines())?;
-        let plan = first.runnable.as_ref()?;
+        let (latest, first) = self.latest_proposal()?;
+        let plan = first.runnable.as_ref().filter(|_| first.requested && !first.kind.combines())?;
         if let Some(working) = self.working() {
             // A table that was chosen after that turn is what the next one is about.
             let begins_anew = latest.signals.acts == [Act::New] && self.turns_before_table < latest.number;
@@ -144,6 +143,23 @@ impl Session {
         at_hand.use_table(plan.relation.source.clone());
         at_hand.turns_before_table = latest.number - 1;
         Some(at_hand)
+    }
+
+    /// The operation that was proposed last, and the turn that it answers. What only asks, thanks or wants more answers stands between; what began
+    /// another request, took something back or was carried out does not.
+    fn latest_proposal(&self) -> Option<(&Turn, &RankedOperation)> {
+        for turn in self.remembered().iter().rev() {
+            let first = turn.recommendation.as_ref().and_then(|answer| answer.operations.first());
+            if let Some(first) = first.filter(|first| first.requested || first.runnable.is_some()) {
+                return Some((turn, first));
+            }
+            let goes_elsewhere =
+                |act: &Act| matches!(act, Act::New | Act::Undo | Act::Redo | Act::Retract | Act::Reject);
+            if turn.signals.acts.iter().any(goes_elsewhere) || self.steps.iter().any(|step| step.turn == turn.number) {
+                return None;
+            }
+        }
+        None
     }
 
     /// Adds a plan that was carried out; its result is the working table now.

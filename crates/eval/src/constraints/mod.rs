@@ -75,29 +75,29 @@ impl Field {
     }
 }
 
-/// Precision, recall and F1 of items that were told, with the counts behind them.
+/// Precision, recall and F1 of items that were read, with the counts behind them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemScores {
-    /// Share of the told ones that are right.
+    /// Share of the predicted ones that are right.
     pub precision: f64,
-    /// Share of the gold ones that were told.
+    /// Share of the gold ones that were predicted.
     pub recall: f64,
     /// Their harmonic mean; 0 where nothing is right.
     pub f1: f64,
     /// Items that are right.
     pub right: u64,
-    /// Items that were told.
-    pub told: u64,
+    /// Items that were predicted.
+    pub predicted: u64,
     /// Items of the gold standard.
     pub gold: u64,
 }
 
 impl ItemScores {
-    fn of([right, told, gold]: [u64; 3]) -> Self {
+    fn of([right, predicted, gold]: [u64; 3]) -> Self {
         let share = |all: u64| if all > 0 { right as f64 / all as f64 } else { 0.0 };
-        let (precision, recall) = (share(told), share(gold));
+        let (precision, recall) = (share(predicted), share(gold));
         let f1 = if right > 0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
-        Self { precision, recall, f1, right, told, gold }
+        Self { precision, recall, f1, right, predicted, gold }
     }
 }
 
@@ -112,7 +112,7 @@ pub struct FieldScores {
     pub overrides: ItemScores,
 }
 
-/// What is in force in one field, where it is not what is told.
+/// What is in force in one field, where it is not what was predicted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disagreement {
     /// The dialogue.
@@ -123,8 +123,8 @@ pub struct Disagreement {
     pub field: Field,
     /// What the gold standard has.
     pub gold: Vec<String>,
-    /// What was told.
-    pub told: Vec<String>,
+    /// What was predicted.
+    pub predicted: Vec<String>,
 }
 
 /// Scores of what is wanted in dialogues, micro-averaged over turns.
@@ -270,7 +270,7 @@ pub fn score(folder: &Path) -> Result<Option<ConstraintScores>> {
                         of.texts_of(field).texts().into_iter().map(str::to_string).collect::<Vec<String>>()
                     };
                     let (gold, predicted) = (texts(gold), texts(&predicted));
-                    wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, told: predicted });
+                    wrong.push(Disagreement { dialogue: line.id.clone(), turn: number, field, gold, predicted });
                 }
             }
             let gold = turn.overrides.iter().map(|gone| (number, gone.constraint, tokens(gone.was.texts())));

@@ -7,7 +7,7 @@ use super::*;
 /// The counts of a field: what is in force, and what is replaced.
 fn counts(scores: &ConstraintScores, field: Field) -> [[u64; 3]; 2] {
     let own = scores.fields.iter().find(|own| own.field == field).unwrap();
-    [own.in_force, own.overrides].map(|items| [items.right, items.told, items.gold])
+    [own.in_force, own.overrides].map(|items| [items.right, items.predicted, items.gold])
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn what_is_in_force_and_what_is_replaced_are_counted() {
     assert_eq!(counts(&scores, Field::TimeRange), [[2, 2, 2], [0, 0, 0]], "{scores:?}");
     assert_eq!(counts(&scores, Field::Geography), [[2, 2, 2], [1, 1, 1]]);
     assert_eq!(counts(&scores, Field::Topic)[0], [2, 2, 2], "plurals and articles do not count");
-    assert_eq!(scores.overrides, ItemScores { precision: 1.0, recall: 1.0, f1: 1.0, right: 1, told: 1, gold: 1 });
+    assert_eq!(scores.overrides, ItemScores { precision: 1.0, recall: 1.0, f1: 1.0, right: 1, predicted: 1, gold: 1 });
     assert_eq!(scores.wrong, []);
 
     put(line(&first.replace("Riga", "Jelgava Riga"), second));
@@ -35,7 +35,7 @@ fn what_is_in_force_and_what_is_replaced_are_counted() {
     assert_eq!(counts(&scores, Field::Geography)[0], [2, 2, 3]);
     let wrong = &scores.wrong[0];
     assert_eq!(
-        (wrong.turn, wrong.field, wrong.told.as_slice()),
+        (wrong.turn, wrong.field, wrong.predicted.as_slice()),
         (1, Field::Geography, ["Riga".to_string()].as_slice())
     );
 

@@ -1,8 +1,8 @@
 //! Search for records on outside benchmarks and at size: late interaction beside one vector, demands as a dialogue's labels state
 //! them, and a million made-up records. Each is skipped unless asked for; `--nocapture` shows the figures.
 //!
-//! `LAKEWARD_BENCH=FOLDER cargo test --release --test record_quality -- --nocapture`
-//! `LAKEWARD_BENCH=FOLDER RECORDS=1000000 RECORDS_FOLDER=DIR cargo test --release --test record_quality a_million -- --nocapture`:
+//! `LAKEWARD_BENCH=FOLDER cargo test --release --workspace --locked --test eval -- record_quality:: --nocapture`
+//! `LAKEWARD_BENCH=FOLDER RECORDS=1000000 RECORDS_FOLDER=DIR cargo test --release --workspace --locked --test eval -- record_quality::a_million --nocapture`:
 //! titles and fields are drawn from those of `statcan`; catalogue and index stay in DIR and are used again. Answers are timed in a
 //! process of their own, so that its memory is its own.
 

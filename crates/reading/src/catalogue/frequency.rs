@@ -59,7 +59,7 @@ pub(super) fn meant_by(text: &str) -> Option<Frequency> {
 }
 
 /// Whether a text says how often and nothing else: `monthly`, not `time of day`.
-pub(super) fn is_only_frequency(text: &str) -> bool {
+pub(crate) fn is_only_frequency(text: &str) -> bool {
     const AROUND: [&str; 15] = [
         "every",
         "each",

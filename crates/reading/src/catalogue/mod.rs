@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::reader::{TurnReading, this_year, words};
+use crate::reader::{TurnReading, country_in, this_year, words};
 
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::request::{Demand, Demanded};
@@ -22,6 +22,7 @@ use lakeward_core::text::{Stemmer, is_function_word, lower_words, shown};
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::StaticModel;
 
+pub(crate) use frequency::is_only_frequency;
 pub use vocabulary::Vocabulary;
 use vocabulary::{RoleAt, Stem};
 
@@ -132,6 +133,10 @@ impl Vocabulary {
                     }
                 }
             }
+            Respect::Place => self.in_role(&Respect::Place, &demand.said).or_else(|| {
+                let (country, _) = country_in(&demand.said)?;
+                self.in_role(&Respect::Place, country)
+            }),
             role => self.in_role(role, &demand.said),
         };
         match found {

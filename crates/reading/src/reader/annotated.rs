@@ -170,7 +170,7 @@ impl Standing {
     fn schema(&self, source: &[SchemaColumn]) -> Schema {
         match self {
             Self::Plan(plan) => schema_of(plan, &|relation: &Relation| columns_by_steps(source, &relation.steps)),
-            Self::Demands(demands) => schema_of_demands(demands),
+            Self::Demands(demands) => Schema { is_of_catalogue: true, ..schema_of_demands(demands) },
         }
     }
 

@@ -5,8 +5,11 @@
 //! cannot be put into the plan is returned with the reason; nothing that was read is dropped in silence. Other tables
 //! are returned as descriptions, as only a search can find them.
 
+mod age;
+mod bounds;
 mod columns;
 mod conditions;
+mod doubted;
 mod elapsed;
 mod figures;
 mod groups;
@@ -28,7 +31,7 @@ use super::layout::Layout;
 use super::not_applied::NotApplied;
 use super::number::number;
 use super::schema::{ColumnKind, Schema, SchemaColumn, StandIn};
-use super::span::{Function, Operator, Role, Span, TurnReading};
+use super::span::{Function, Role, Span, TurnReading};
 use super::unit::Unit;
 use super::value_match::value_features;
 use super::words::words;
@@ -47,13 +50,14 @@ pub struct Assembly {
     pub remarks: Vec<String>,
 }
 
-/// What a turn makes of `plan`. `schema` is the one that the turn was read with.
-pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly {
+/// What a turn makes of the plan that is `known`. `schema` is the one that the turn was read with.
+pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembly {
     let fresh = reading.has(Act::New);
-    let base = if fresh { Plan::of(plan.relation.source.clone()) } else { plan.clone() };
+    let base = if fresh { Plan::of(known.relation.source.clone()) } else { known.clone() };
     let mut reading = with_content(reading, schema);
-    one_column_between(&mut reading, schema);
+    bounds::one_column_between(&mut reading, schema);
     not_another_code(&mut reading);
+    bounds::corrected(&mut reading, schema, &base);
     let reading = &reading;
     let mut assembler = Assembler {
         reading,
@@ -70,6 +74,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     let tables = assembler.tables();
     assembler.take_back();
     assembler.derive();
+    assembler.ages();
     assembler.rows();
     assembler.groups();
     assembler.forget_what_is_gone();
@@ -86,55 +91,16 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     assembler.named_in_vain();
     assembler.grouped_in_vain();
     let mut not_applied = assembler.leftovers();
-    let Assembler { layout, remarks, .. } = assembler;
+    let Assembler { layout, mut remarks, .. } = assembler;
     let plan = layout.plan();
+    if fresh && plan != base && Layout::of(known).has_conditions() {
+        remarks.push("it begins anew: the conditions that stood before do not count".into());
+    }
     let changes = [Act::New, Act::Refine, Act::Correct].iter().any(|act| reading.has(*act)) && plan != base;
     if changes && !schema.is_of_demands {
         not_applied.extend(reading.unread.iter().map(|word| NotApplied::left_out(word, "nothing is done with it")));
     }
     Assembly { plan, tables, not_applied, remarks }
-}
-
-/// Two bounds with hardly a word between them, one from below and one from above, are of one column: of the one that they name, else that has
-/// both numbers, else that the reader is surer of.
-fn one_column_between(reading: &mut TurnReading, schema: &Schema) {
-    /// Bytes of ` and `.
-    const BETWEEN: usize = 5;
-    let is_from = |operator: Operator| matches!(operator, Operator::AtLeast | Operator::Greater);
-    let is_to = |operator: Operator| matches!(operator, Operator::AtMost | Operator::Less);
-    for place in 1..reading.spans.len() {
-        let (low, high) = (&reading.spans[place - 1], &reading.spans[place]);
-        let are_bounds = low.role == Role::Value
-            && high.role == Role::Value
-            && is_from(low.operator)
-            && is_to(high.operator)
-            && high.bytes.start.saturating_sub(low.bytes.end) <= BETWEEN;
-        let (Some(one), Some(other)) = (low.column(), high.column()) else { continue };
-        if !are_bounds {
-            continue;
-        }
-        if low.unit.is_none() {
-            reading.spans[place - 1].unit = reading.spans[place].unit.clone();
-        }
-        let (low, high) = (&reading.spans[place - 1], &reading.spans[place]);
-        if one == other {
-            continue;
-        }
-        let numbers = [low, high].map(|span| number(&span.words).map_or(f64::NAN, |number| number.value));
-        let score = |place: usize, sure: f32| {
-            let column = &schema.columns[place];
-            let named = [low, high].iter().any(|span| column.is_named(&span.words));
-            let has =
-                column.range.is_some_and(|(least, most)| numbers.iter().all(|number| (least..=most).contains(number)));
-            (named, has, sure)
-        };
-        let is_first = score(one, low.confidence) >= score(other, high.confidence);
-        let (columns, part) =
-            if is_first { (low.columns.clone(), low.part) } else { (high.columns.clone(), high.part) };
-        for span in &mut reading.spans[place - 1..=place] {
-            (span.columns, span.part) = (columns.clone(), part);
-        }
-    }
 }
 
 /// A code that is written like another one is not that one: where `K25` is said and there is `K11`, there is no such value.
@@ -268,6 +234,9 @@ impl<'a> Assembler<'a> {
     fn guesses(&mut self) {
         const SURE: f32 = 0.9;
         for (place, span) in self.reading.spans.iter().enumerate() {
+            if let Some(reason) = self.doubted_marks(span) {
+                self.not_applied.push(NotApplied::left_out(&span.words, reason));
+            }
             let Some(column) = span.column() else { continue };
             let known = &self.schema.columns[column];
             let lost = self.not_applied.iter().any(|lost| lost.words == span.words);
@@ -309,12 +278,20 @@ impl<'a> Assembler<'a> {
                         continue;
                     }
                 }
-                let is_other = known.kind == ColumnKind::Text && alike == 0.0 && short < 0.5 && number(value).is_none();
+                let says_number = number(&span.words).is_some_and(|said| Some(said) == number(value));
+                let is_other = known.kind == ColumnKind::Text && alike == 0.0 && short < 0.5 && !says_number;
                 let is_part = name_key(said).contains(&name_key(&span.words));
                 if (!is_other || is_part) && meaning.is_none() {
                     continue;
                 }
                 (value, span.confidence < 1.0 && !may_abbreviate(said, &span.words))
+            } else if let Some(other) = self.named_alike(span, known) {
+                let reason = format!("`{}` is taken for it, and `{other}` is called so, too", known.name);
+                self.not_applied.push(NotApplied::left_out(&span.words, reason));
+                continue;
+            } else if let Some(noun) = self.noun_of_bound(span, known) {
+                self.not_applied.push(NotApplied::guess(noun, format!("`{}`", known.name)));
+                continue;
             } else if computes && span.role == Role::Measure && self.is_only_one_in_unit(column, &span.words) {
                 // "How many tonnes" is the column in kg, which is said.
                 continue;

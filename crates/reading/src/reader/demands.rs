@@ -6,7 +6,10 @@ use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
 
-use super::period::years;
+use super::period::{with_other_end, years};
+use super::place;
+use crate::catalogue::is_only_frequency;
+
 use super::schema::{ColumnKind, Schema, SchemaColumn};
 use super::span::{Operator, Role, Span, TurnReading};
 use lakeward_core::request::Act;
@@ -51,10 +54,12 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
     if anew {
         revised.gone = std::mem::take(&mut revised.demands);
     }
+    let mut coordinated = reading.clone();
+    place::with_coordinated(&mut coordinated);
     let mut new: Vec<Demand> = Vec::new();
-    for span in reading.spans.iter().filter(|span| says_something(&span.words)) {
+    for span in coordinated.spans.iter().filter(|span| says_something(&span.words)) {
         if let Some(respect) = respect_of(span, over_demands) {
-            new.push(demand_of(span, respect, turn, this_year));
+            new.extend(demands_of(&reading.text, span, respect, turn, this_year));
         }
     }
     if over_demands && !anew {
@@ -93,6 +98,11 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
             }
         }
     }
+    if new.iter().any(is_kind_of_rows) {
+        // Rows are of one kind: of the one that was said last.
+        let places = revised.places(|known| is_kind_of_rows(known) && known.turn < turn);
+        revised.remove(&places);
+    }
     for demand in one_period(new) {
         // What is wanted and not wanted at once is as it was said last; there is one period.
         let replaces = |known: &Demand| {
@@ -105,6 +115,11 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
         revised.demands.push(demand);
     }
     revised
+}
+
+/// Whether a demand says what a row is of, and not only how often there is one.
+fn is_kind_of_rows(demand: &Demand) -> bool {
+    demand.role == Respect::Grain && !demand.avoid && !is_only_frequency(&demand.said)
 }
 
 /// Whether a turn drops what was wanted before: another question without a topic is none, and of one in the middle the reader has to be sure.
@@ -175,6 +190,24 @@ fn respect_of(span: &Span, over_demands: bool) -> Option<Respect> {
         Role::Value | Role::Test if over_demands => Respect::Topic,
         _ => return None,
     })
+}
+
+/// The demands that a span of a text says: a place may say besides what its rows are of.
+fn demands_of(text: &str, span: &Span, role: Respect, turn: usize, this_year: i32) -> Vec<Demand> {
+    match role {
+        Respect::Place => {
+            let Some((name, rows)) = place::parts(&span.words) else { return Vec::new() };
+            let place = Demand { avoid: span.unwanted, ..Demand::in_words(role, name, turn) };
+            let rows = (!rows.is_empty() && !span.unwanted).then(|| Demand::in_words(Respect::Grain, rows, turn));
+            [place].into_iter().chain(rows).collect()
+        }
+        Respect::Period => {
+            let bytes = with_other_end(text, span.bytes.clone());
+            let wider = Span { words: text.get(bytes).map_or(span.words.clone(), str::to_string), ..span.clone() };
+            vec![demand_of(&wider, role, turn, this_year)]
+        }
+        role => vec![demand_of(span, role, turn, this_year)],
+    }
 }
 
 fn demand_of(span: &Span, role: Respect, turn: usize, this_year: i32) -> Demand {

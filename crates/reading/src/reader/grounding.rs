@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use lakeward_core::text::{is_function_word, name_key, stems};
+use lakeward_core::plan::DatePart;
+use lakeward_core::text::{is_function_word, lower_words, name_key, stems};
+use lakeward_sketch::writing::is_marker;
 
 use super::input::Input;
-use super::number::number;
+use super::number::{number, weekday};
 use super::schema::{ColumnKind, Schema, SchemaColumn};
 use super::span::{Operator, Role, Span, says_no};
 use super::value_match::ValueMatch;
@@ -137,6 +139,90 @@ pub(super) fn not_negated(text: &str, spans: &mut [Span], input: &Input, schema:
     };
     let meant: Vec<usize> = (0..spans.len()).filter(|place| is_meant(*place)).collect();
     meant.into_iter().for_each(|place| spans[place].operator = Operator::Equal);
+}
+
+/// Gives a weekday that was taken for a longer text (`Sunday Matinee`) to the only date of the rows, and makes a condition of a value that was taken
+/// for what is grouped by: `by bank transfer`, which a column of payments has. Who spells a column and no word for a gap looks for no gap in it.
+pub(super) fn own_values(text: &str, spans: &mut [Span], schema: &Schema) {
+    let mut dates = (0..schema.columns.len()).filter(|place| schema.columns[*place].kind == ColumnKind::Date);
+    let date = dates.next().filter(|_| dates.next().is_none());
+    for span in spans {
+        let Some(column) = span.column().map(|place| &schema.columns[place]) else { continue };
+        let said = name_key(&span.words);
+        match span.role {
+            Role::Value if is_weekday(&span.words) && column.kind == ColumnKind::Text => {
+                let is_longer = span.value.as_ref().is_some_and(|value| name_key(value) != said);
+                if let Some(date) = date.filter(|_| is_longer) {
+                    span.columns = vec![date];
+                    (span.value, span.part) = (None, Some(DatePart::Weekday));
+                }
+            }
+            Role::Test if span.operator == Operator::Missing && said == name_key(&column.name) && !says_gap(text) => {
+                span.role = Role::Column;
+            }
+            Role::Group if !said.is_empty() && !column.is_named(&span.words) => {
+                let values = column.values.iter().map(|value| (value, value));
+                let meanings = column.meanings.iter().map(|(meaning, code)| (meaning, code));
+                if let Some((_, value)) = values.chain(meanings).find(|(known, _)| name_key(known) == said) {
+                    span.role = Role::Value;
+                    (span.operator, span.value, span.part) = (Operator::Equal, Some(value.clone()), None);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a word of a text may speak of cells without a value.
+fn says_gap(text: &str) -> bool {
+    const GAPS: [&str; 8] = ["blank", "empty", "gap", "gaps", "lack", "lacks", "lacking", "null"];
+    let says = |word: String| is_marker(&word) || GAPS.contains(&word.as_str()) || word.starts_with("un");
+    says_no(text) || lower_words(text).any(says)
+}
+
+/// Whether a word is the name of a weekday, or of several of them: `Sundays`.
+fn is_weekday(said: &str) -> bool {
+    let said = said.trim().to_lowercase();
+    said.trim_end_matches('s').ends_with("day") && weekday(&said).is_some()
+}
+
+/// A bound in time that a word before it negates is the other one: `not hired before 2019` is from 2019 on, `no later than 2015` up to it. The words decide,
+/// whatever the model takes it for.
+pub(super) fn negated_bounds(text: &str, spans: &mut [Span], input: &Input) {
+    /// Words between what negates and the bound at most.
+    const NEAR: usize = 4;
+    let said = |word: &Word| text[word.bytes.clone()].to_lowercase();
+    let negated = |word: &str| match word {
+        "before" | "earlier" => Some(Operator::AtLeast),
+        "after" | "later" => Some(Operator::AtMost),
+        "until" | "till" => Some(Operator::Greater),
+        "since" => Some(Operator::Less),
+        _ => None,
+    };
+    for place in 0..spans.len() {
+        let span = &spans[place];
+        let is_bound = !matches!(span.operator, Operator::Different | Operator::Missing | Operator::Present);
+        if span.role != Role::Value || !is_bound {
+            continue;
+        }
+        // The last word for a bound up to the end of the span, and the words before it up to another span or clause.
+        let until: Vec<&Word> = input.words.iter().take_while(|word| word.bytes.end <= span.bytes.end).collect();
+        let bound = until.iter().rposition(|word| negated(&said(word)).is_some());
+        let Some(bound) = bound.filter(|at| until[*at].bytes.end + NEAR >= span.bytes.start) else { continue };
+        let is_free = |word: &Word| {
+            let others = spans.iter().enumerate().filter(|(other, _)| *other != place);
+            !others
+                .into_iter()
+                .any(|(_, other)| other.bytes.start < word.bytes.end && word.bytes.start < other.bytes.end)
+        };
+        let before = until[..bound].iter().rev().take(NEAR).take_while(|word| {
+            is_free(word) && !matches!(said(word).as_str(), "," | ";" | "." | "and" | "or" | "but" | "only")
+        });
+        let negates = |word: &&&Word| matches!(said(word).as_str(), "not" | "no" | "never" | "t" | "nt");
+        if before.clone().any(|word| negates(&word)) {
+            spans[place].operator = negated(&said(until[bound])).unwrap_or(spans[place].operator);
+        }
+    }
 }
 
 /// Takes words that are a part of several values of a column for all of these: "after dark" where there is `Dark - lit` and `Dark - no lighting`.

@@ -227,6 +227,11 @@ impl Layout {
         self.conditions().any(|condition| condition.parts().into_iter().any(is_gap))
     }
 
+    /// Whether anything is asked of its rows.
+    pub fn has_conditions(mut self) -> bool {
+        self.conditions().into_iter().any(|condition| !condition.parts().is_empty())
+    }
+
     /// Takes the conditions out that speak of this column alone and that `goes` accepts; returns them.
     pub fn take_conditions(&mut self, column: &str, goes: impl Fn(&Condition) -> bool) -> Vec<Condition> {
         let mut taken = Vec::new();

@@ -194,7 +194,7 @@ impl Reader {
             .collect();
         let turn = rows.row(0).to_vec();
         // The first request is often about rows of a table that is still to be found.
-        let act = if schema.is_of_demands && !previous.is_empty() { &self.search_act } else { &self.act };
+        let act = if schema.is_of_catalogue && !previous.is_empty() { &self.search_act } else { &self.act };
         Encoded {
             acts: softmax(act.apply(&turn)),
             second_act: Act::ALL.get(best(&self.second_act.apply(&turn))).copied(),

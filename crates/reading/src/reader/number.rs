@@ -61,7 +61,7 @@ pub const MONTHS: [&str; 12] = [
 ];
 
 /// A word for a power of ten or a dozen.
-fn scale(word: &str) -> Option<f64> {
+pub(super) fn scale(word: &str) -> Option<f64> {
     Some(match word {
         "hundred" => 1e2,
         "k" | "thousand" | "grand" => 1e3,

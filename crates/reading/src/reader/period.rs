@@ -1,16 +1,44 @@
 //! Years as people say them: `2010 to 2015`, `2015-17`, `the nineties`, `FY 2019`, `last ten years`, `march 2020`.
 
+use std::ops::Range;
+
 use lakeward_core::request::RequestedYears;
 
 use super::number::number;
 use super::span::Operator;
-use super::words::words;
+use super::words::{Word, words};
 
 /// Years that data can be about.
 const YEARS: std::ops::RangeInclusive<i32> = 1000..=2200;
 /// Decades by name, the first from 1910.
 const DECADES: [&str; 9] =
     ["tens", "twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"];
+
+/// Signs and words between the two ends of a period.
+const BETWEEN: [&str; 9] = ["-", "–", "—", "/", "to", "till", "until", "through", "thru"];
+
+/// `bytes` of a text, with the other end of the period that they are one end of: `2019` of `2019-2023`.
+pub(super) fn with_other_end(text: &str, bytes: Range<usize>) -> Range<usize> {
+    let words = words(text);
+    let said = |at: usize| words.get(at).map_or(String::new(), |word| text[word.bytes.clone()].to_lowercase());
+    let is_year = |at: usize| {
+        let word = said(at);
+        word.len() == 4 && word.parse().is_ok_and(|year| YEARS.contains(&year))
+    };
+    let is_between = |at: usize| BETWEEN.contains(&said(at).as_str());
+    let inside = |word: &Word| word.bytes.start < bytes.end && bytes.start < word.bytes.end;
+    let (Some(first), Some(last)) = (words.iter().position(inside), words.iter().rposition(inside)) else {
+        return bytes;
+    };
+    let mut wider = bytes.clone();
+    if is_year(last) && is_between(last + 1) && is_year(last + 2) {
+        wider.end = words[last + 2].bytes.end;
+    }
+    if first >= 2 && is_year(first) && is_between(first - 1) && is_year(first - 2) {
+        wider.start = words[first - 2].bytes.start;
+    }
+    wider
+}
 
 /// The years that `said` names, compared as `operator` says; those before now are counted from `this_year`.
 pub(super) fn years(said: &str, operator: Operator, this_year: i32) -> Option<RequestedYears> {
@@ -57,6 +85,8 @@ pub(super) fn years(said: &str, operator: Operator, this_year: i32) -> Option<Re
         (None, None) => return None,
     };
     Some(match operator {
+        // Both ends are said.
+        Operator::AtLeast | Operator::AtMost if found.len() > 1 => RequestedYears::Cover { from, to },
         Operator::Greater => RequestedYears::StartsIn(to + 1),
         Operator::AtLeast => RequestedYears::StartsIn(from),
         Operator::Less => RequestedYears::EndsIn(from - 1),
@@ -98,6 +128,8 @@ mod tests {
         let cover = |from, to| Some(Cover { from, to });
         for (said, operator, expected) in [
             ("2010 to 2015", Operator::Equal, cover(2010, 2015)),
+            ("fiscal 2018–2022", Operator::AtLeast, cover(2018, 2022)),
+            ("2015 up to and including 2022", Operator::AtMost, cover(2015, 2022)),
             ("2015-17", Operator::Equal, cover(2015, 2017)),
             ("the nineties", Operator::Equal, cover(1990, 1999)),
             ("the '80s", Operator::Equal, cover(1980, 1989)),
@@ -113,6 +145,20 @@ mod tests {
             ("12 of them", Operator::Equal, None),
         ] {
             assert_eq!(years(said, operator, 2024), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_period_has_both_of_its_ends() {
+        for (text, part, expected) in [
+            ("Five years of that, 2019-2023.", "2019", "2019-2023"),
+            ("from 2009 to 2011", "2011", "2009 to 2011"),
+            ("2019, 2020", "2019", "2019"),
+            ("2019-20230", "2019", "2019"),
+            ("the nineties", "nineties", "nineties"),
+        ] {
+            let from = text.find(part).unwrap();
+            assert_eq!(&text[with_other_end(text, from..from + part.len())], expected, "{text}");
         }
     }
 }

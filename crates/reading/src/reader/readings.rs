@@ -193,8 +193,10 @@ impl Reader {
             others.extend(beside.iter().map(|(slot, class, ratio)| (Choice::Class(place, *slot, *class), *ratio)));
         }
         grounding::whole_values(of.text, &mut spans, &of.input, &of.matches);
+        grounding::own_values(of.text, &mut spans, of.schema);
         grounding::settle(&mut spans, of.schema);
         grounding::not_negated(of.text, &mut spans, &of.input, of.schema);
+        grounding::negated_bounds(of.text, &mut spans, &of.input);
         grounding::parts_of_values(&mut spans, of.schema);
         for span in &mut spans {
             if let Some(column) = span.column() {

@@ -200,6 +200,8 @@ pub struct Schema {
     pub language: Option<Language>,
     /// There is no table: the columns are what is wanted of datasets.
     pub is_of_demands: bool,
+    /// They are wanted of a catalogue's records, of which people talk otherwise than of tables.
+    pub is_of_catalogue: bool,
 }
 
 impl Schema {

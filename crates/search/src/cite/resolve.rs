@@ -75,7 +75,7 @@ pub struct Resolution {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_version: Option<String>,
     /// The result in a sentence.
-    pub told: String,
+    pub explanation: String,
     /// Ids most similar to the given one, where nothing was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
@@ -145,7 +145,7 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         meaning: Meaning::Unknown,
         tables: Vec::new(),
         cited_version: own.hash.clone(),
-        told: String::new(),
+        explanation: String::new(),
         nearest: Vec::new(),
     };
     let Some(table) = at_id else {
@@ -154,7 +154,7 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         }
         resolution.tables = resolved(index, &same_content, true)?;
         resolution.meaning = Meaning::Moved;
-        resolution.told = format!("moved from `{}` to {}", own.table, listed(&resolution.tables));
+        resolution.explanation = format!("moved from `{}` to {}", own.table, listed(&resolution.tables));
         return Ok(with_lake(resolution, index, own));
     };
     let dataset = index.dataset(table)?;
@@ -163,13 +163,13 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         resolution.meaning = Meaning::Present;
         resolution.tables = resolved(index, &[table], true)?;
         let copies: Vec<TableRef> = same_content.iter().copied().filter(|other| *other != table).collect();
-        resolution.told = match own.hash {
+        resolution.explanation = match own.hash {
             Some(_) => format!("`{}` has the content that was cited", own.table),
             None => format!("`{}`; no version was cited", own.table),
         };
         if !copies.is_empty() {
             let copies = resolved(index, &copies, true)?;
-            resolution.told.push_str(&format!("; so has {}", listed(&copies)));
+            resolution.explanation.push_str(&format!("; so has {}", listed(&copies)));
             resolution.tables.extend(copies);
         }
         return Ok(with_lake(resolution, index, own));
@@ -179,14 +179,14 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
     resolution.tables = resolved(index, &same_content, true)?;
     if same_content.is_empty() {
         resolution.meaning = Meaning::Changed;
-        resolution.told = format!(
+        resolution.explanation = format!(
             "`{}` has other content now: version {cited} was cited and is not in the lake any more, the present one is {now}",
             own.table
         );
     } else {
         resolution.meaning = Meaning::MovedAndReplaced;
         let moved = listed(&resolution.tables);
-        resolution.told = format!(
+        resolution.explanation = format!(
             "moved from `{}` to {moved}; `{}` has other content now, version {now} instead of {cited}",
             own.table, own.table
         );
@@ -212,7 +212,9 @@ fn matches_other_hash(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> bo
 fn with_lake(mut resolution: Resolution, index: &LakeIndex, own: &OwnIdentifier) -> Resolution {
     let here = &index.manifest().lake;
     if own.lake != *here {
-        resolution.told.push_str(&format!("; it was cited from a lake called `{}`, this one is `{here}`", own.lake));
+        resolution
+            .explanation
+            .push_str(&format!("; it was cited from a lake called `{}`, this one is `{here}`", own.lake));
     }
     resolution
 }
@@ -241,7 +243,7 @@ fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> R
 
 fn present(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>, tables: &[TableRef]) -> Result<Resolution> {
     let found = resolved(index, tables, true)?;
-    let told = match (identifier, found.len()) {
+    let explanation = match (identifier, found.len()) {
         (Some(identifier), 1) => format!("{identifier} is {}", listed(&found)),
         (Some(identifier), _) => {
             format!("{identifier} is {}: {}", counted(tables.len() as u64, "table"), listed(&found))
@@ -254,7 +256,7 @@ fn present(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>, tabl
         meaning: Meaning::Present,
         tables: found,
         cited_version: None,
-        told,
+        explanation,
         nearest: Vec::new(),
     })
 }
@@ -291,7 +293,7 @@ fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> R
             Some(Identifier::Own(own)) => own.hash.clone(),
             _ => None,
         },
-        told: format!("`{asked}` is not in the catalogue"),
+        explanation: format!("`{asked}` is not in the catalogue"),
         nearest,
     })
 }

@@ -128,7 +128,7 @@ pub async fn carried_out(
             let place = named.parse::<usize>().ok().and_then(|number| listed.get(number.checked_sub(1)?).cloned());
             let cited = visitor.work(LOOK, move |lake, _| {
                 let resolution = lake.resolve(place.as_deref().unwrap_or(&named))?;
-                Ok(resolution.tables.first().map(|table| table.table.clone()).ok_or(resolution.told))
+                Ok(resolution.tables.first().map(|table| table.table.clone()).ok_or(resolution.explanation))
             });
             match cited.await? {
                 Ok(table) => {

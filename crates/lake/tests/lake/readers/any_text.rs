@@ -87,4 +87,4 @@ proptest! {
     }
 }
 
-// Measurements on real lakes: `LAKEWARD_BENCH=dir cargo test --release --test readers -- --ignored --nocapture`
+// Measurements on real lakes: `LAKEWARD_BENCH=dir cargo test --release --workspace --locked --test lake -- readers:: --ignored --nocapture`

@@ -5,6 +5,7 @@ use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, Tex
 use super::values::{compared, comparison, is_place, months_among, number_in, plain_value};
 use super::yes_no::{may_say_yes, no, says_yes_or_no, speaks_of_gaps, tells_present, yes};
 use super::{Assembler, NotApplied};
+use crate::reader::number::month;
 use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
@@ -21,6 +22,8 @@ impl Assembler<'_> {
         let quantity = share.and_then(|span| self.quantity(span));
         let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
         let mut conditions: Vec<(String, Condition)> = Vec::new();
+        // Which of them ask for one part of a date.
+        let mut of_parts: Vec<usize> = Vec::new();
         // Where the condition on a part of a date is, by its column.
         let mut parts: Vec<((usize, DatePart), usize)> = Vec::new();
         // Of each column, the condition that its cells have one of several texts.
@@ -107,6 +110,7 @@ impl Assembler<'_> {
                 match parts.iter().find(|(known, _)| Some(*known) == key) {
                     Some((_, at)) => conditions[*at].1 = conditions[*at].1.clone().or(condition),
                     None => {
+                        of_parts.extend(key.map(|_| conditions.len()));
                         parts.extend(key.map(|key| (key, conditions.len())));
                         conditions.push((name, condition));
                     }
@@ -115,6 +119,16 @@ impl Assembler<'_> {
         }
         for (name, values) in equal {
             self.add_equal(&name, values);
+        }
+        for place in of_parts.into_iter().filter(|_| !self.replaces) {
+            let (name, condition) = &mut conditions[place];
+            // As with values: a further month is one more that may stand, one of those that stand is the one that is left.
+            let known = self.layout.take_conditions(name, |known| asks_for_same_part(known, condition));
+            let known: Vec<Condition> = known.iter().flat_map(alternatives).cloned().collect();
+            if !alternatives(condition).all(|one| known.contains(one)) {
+                let all = known.into_iter().chain([condition.clone()]);
+                *condition = all.reduce(Condition::or).unwrap_or_else(|| condition.clone());
+            }
         }
         conditions.extend(either);
         // Of one column, what is said together stands together: "not A, not B" replaces as one.
@@ -210,6 +224,13 @@ impl Assembler<'_> {
                 None => span.column().map(|column| self.name(column)).filter(|name| self.is_measure(name)),
             };
             let Some(figure) = figure else { continue };
+            let keys =
+                self.layout.grouped().and_then(|level| level.grouping()).map_or(0, |grouping| grouping.keys.len());
+            let is_of_all = figure == "count" && keys == 0 && self.layout.is_grouped();
+            if (self.stand_in(span) == Some(StandIn::Rows) && keys == 0) || is_of_all {
+                self.refuse(place, "it is not said of what, and all rows have one number");
+                continue;
+            }
             let column = SchemaColumn { of_result: true, ..SchemaColumn::new(figure, ColumnKind::Number) };
             let Some(condition) = compared(&column, span) else { continue };
             self.done[place] = true;
@@ -282,6 +303,9 @@ impl Assembler<'_> {
     /// Takes what stands on a column out, or one value of it; whether there was something.
     pub(super) fn take_condition(&mut self, name: &str, span: &Span) -> bool {
         let value = self.schema.place(name).and_then(|place| plain_value(&self.schema.columns[place], span));
+        if self.take_part_of_date(name, span) {
+            return true;
+        }
         let taken = self.layout.take_conditions(name, |_| true);
         if taken.is_empty() {
             return false;
@@ -296,6 +320,24 @@ impl Assembler<'_> {
             }
         }
         true
+    }
+
+    /// Takes one month, year or day out of the conditions on a date, where that is what a span says.
+    fn take_part_of_date(&mut self, name: &str, span: &Span) -> bool {
+        let Some(column) = self.schema.place(name).map(|place| &self.schema.columns[place]) else { return false };
+        let is_month = month(span.words.trim()).is_some();
+        let part = if is_month { Some(DatePart::Month) } else { span.part };
+        let said = Span { role: Role::Value, operator: Operator::Equal, value: None, part, ..span.clone() };
+        let Some(gone) = compared(column, &said).filter(|gone| asks_for_same_part(gone, gone)) else { return false };
+        let has = |known: &Condition| asks_for_same_part(known, &gone) && alternatives(known).any(|one| *one == gone);
+        let taken = self.layout.take_conditions(name, has);
+        for condition in &taken {
+            let left = alternatives(condition).filter(|one| **one != gone).cloned();
+            if let Some(left) = left.reduce(Condition::or) {
+                self.add(name, left);
+            }
+        }
+        !taken.is_empty()
     }
 
     /// The condition of a share: the yes or no that is said, as in "what share of the orders came back in 2020"; else the last one, as in "of
@@ -362,6 +404,27 @@ fn part_of_values(of: Expression, span: &Span) -> Condition {
     let text = span.words.trim().to_string();
     let has = Condition::Text { value: of, test: TextTest::Contains, text, exact: false };
     if span.operator == Operator::Different { Condition::Not(Box::new(has)) } else { has }
+}
+
+/// The conditions of which one has to hold; the condition itself where it has no such parts.
+fn alternatives(condition: &Condition) -> impl Iterator<Item = &Condition> {
+    match condition {
+        Condition::Any(parts) => parts.iter(),
+        one => std::slice::from_ref(one).iter(),
+    }
+}
+
+/// Whether both ask for one value, or one of several, of the same part of a date.
+fn asks_for_same_part(a: &Condition, b: &Condition) -> bool {
+    let part = |condition: &Condition| match condition {
+        Condition::Compare { left: of @ Expression::Part { .. }, comparison: Comparison::Equal, .. } => {
+            Some(of.clone())
+        }
+        _ => None,
+    };
+    let mut parts = alternatives(a).chain(alternatives(b)).map(part);
+    let Some(Some(first)) = parts.next() else { return false };
+    parts.all(|part| part.as_ref() == Some(&first))
 }
 
 fn alike(a: &Value, b: &Value) -> bool {

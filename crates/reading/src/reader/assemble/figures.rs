@@ -96,6 +96,12 @@ impl Assembler<'_> {
         let mut measures: Vec<Measure> = Vec::new();
         let shares = self.spans(Role::Derive).into_iter().filter(|(_, span)| self.is_share_of_sum(span));
         for (place, span) in self.spans(Role::Measure).into_iter().chain(shares.collect::<Vec<_>>()) {
+            if let Some(measure) = self.figure_of_ages(span) {
+                self.done[place] = true;
+                self.of_time.push(place);
+                measures.push(measure);
+                continue;
+            }
             let computes = |function: &Function| is_measure(*function) || span.is_share();
             let Some(function) = span.function.filter(computes) else { continue };
             if self.lacks_figure(span) {
@@ -405,7 +411,7 @@ fn asks_how_many(span: &Span) -> bool {
 }
 
 /// A mean, median, or one of the ends of a column.
-fn measure_of(function: Function, of: String) -> Option<Measure> {
+pub(super) fn measure_of(function: Function, of: String) -> Option<Measure> {
     let function = match function {
         Function::Mean => MeasureFunction::Mean,
         Function::Median => MeasureFunction::Median,

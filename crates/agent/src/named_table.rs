@@ -1,0 +1,68 @@
+//! Tables that a request names outright: the one that is asked for goes before one that only has what is said of it, and one that is named and
+//! not used is told.
+
+use std::collections::BTreeSet;
+
+use super::other_table::is_asking;
+use super::scored::{Scored, best_table, with_first};
+use lakeward_core::text::{is_function_word, lower_words, stems};
+use lakeward_lake::dataset::TableEntry;
+
+/// Candidates that are looked at.
+const AMONG: usize = 10;
+
+/// The candidates, first of all the table that the request is of: its name comes before all else that the request says, and the best table is not
+/// called so, nor has it anything that is. `invoices of the Bristol clinic`, though monthly figures have a column of clinics.
+pub(super) fn with_named_first(text: &str, scored: Vec<Scored>) -> Vec<Scored> {
+    let head = head(text);
+    let Some(best) = best_table(&scored).and_then(|best| best.candidate.dataset.table()) else { return scored };
+    let is_head = |scored: &&Scored| {
+        let name = name(scored.id());
+        !name.is_empty() && name.iter().eq(head.iter().take(name.len()).collect::<BTreeSet<_>>())
+    };
+    let named = scored.iter().take(AMONG).filter(|scored| !scored.candidate.dataset.is_record()).find(is_head);
+    match named.filter(|named| !says(best, &name(named.id()))).map(|named| named.id().to_string()) {
+        Some(named) => with_first(scored, |id| id == named),
+        None => scored,
+    }
+}
+
+/// Tables that `text` names and that are not `used`, nor has the table at hand anything that is called so.
+pub(super) fn named_in_vain<'s>(text: &str, scored: &'s [Scored], at_hand: &TableEntry, used: &[&str]) -> Vec<&'s str> {
+    let said = stems(text);
+    let tables = scored.iter().take(AMONG).filter(|scored| !scored.candidate.dataset.is_record()).map(Scored::id);
+    let is_lost = |id: &&str| {
+        let name = name(id);
+        !used.contains(id) && !name.is_empty() && name.is_subset(&said) && !says(at_hand, &name)
+    };
+    tables.filter(is_lost).collect()
+}
+
+/// Whether a request says nothing but a table's name: `show me the invoices`.
+pub(super) fn only_names(text: &str, table: &TableEntry) -> bool {
+    const DATA: [&str; 12] =
+        ["table", "tables", "data", "dataset", "datasets", "file", "files", "row", "rows", "all", "records", "open"];
+    let name = &stems(table.id.as_str()) | &stems(&table.title());
+    let says_more = |word: &String| !is_asking(word) && !DATA.contains(&word.as_str()) && !stems(word).is_subset(&name);
+    let names = |word: &String| !is_function_word(word) && stems(word).is_subset(&name);
+    lower_words(text).any(|word| names(&word)) && !lower_words(text).any(|word| says_more(&word))
+}
+
+/// The stems of the last part of a table's id, without numbers.
+fn name(id: &str) -> BTreeSet<String> {
+    let last = id.rsplit('/').next().unwrap_or(id);
+    stems(last).into_iter().filter(|stem| !stem.chars().all(|letter| letter.is_ascii_digit())).collect()
+}
+
+/// Whether a table or one of its columns is called like one of these stems.
+fn says(table: &TableEntry, name: &BTreeSet<String>) -> bool {
+    let (title, columns) = (table.title(), table.profile.columns.iter().map(|column| column.name.as_str()));
+    let mut texts = [table.id.as_str(), &title].into_iter().chain(columns);
+    texts.any(|text| stems(text).iter().any(|stem| name.contains(stem)))
+}
+
+/// The stems of a request in order, from the first word on that does more than ask.
+fn head(text: &str) -> Vec<String> {
+    let words = lower_words(text).filter(|word| !is_asking(word));
+    words.flat_map(|word| stems(&word)).collect()
+}

@@ -1,0 +1,132 @@
+//! What a conversation goes on from: proposals that have not been run stand until they are taken back, whatever is asked or thanked between, and what
+//! cannot be used takes nothing away.
+
+use lakeward::Lakeward;
+use lakeward_agent::recommend::{RankedOperation, Recommendation};
+use lakeward_core::plan::Plan;
+
+use crate::place::{Folder, built, say};
+
+fn lake() -> (Folder, Lakeward) {
+    let mut rentals = String::from("rental_no,room,client,event_date,guests,rent_eur,catering\n");
+    let rooms = ["Great Hall", "Small Hall", "Foyer"];
+    let clients = ["Jazz Club", "Rotary", "City of Marbach", "Choral Society"];
+    for rental in 0..180 {
+        let (year, month, day) = (2022 + rental % 3, rental % 12 + 1, rental % 27 + 1);
+        rentals.push_str(&format!(
+            "{},{},{},{year}-{month:02}-{day:02},{},{},{}\n",
+            5000 + rental,
+            rooms[rental % 3],
+            clients[rental % 4],
+            30 + rental % 200,
+            400 + 13 * (rental % 40),
+            ["yes", "no"][rental % 2]
+        ));
+    }
+    let mut members = String::from("member_no,full_name,section,birth_date,joined\n");
+    for member in 0..90 {
+        members.push_str(&format!(
+            "{},Member {member},{},{}-05-{:02},{}\n",
+            100 + member,
+            ["Brass", "Strings", "Woodwind"][member % 3],
+            1950 + member % 50,
+            member % 27 + 1,
+            1990 + member % 30
+        ));
+    }
+    let folder = Folder::of(&[("hall_rentals.csv", &rentals), ("members.csv", &members)]);
+    let (lakeward, _) = built(folder.path());
+    (folder, lakeward)
+}
+
+fn first(answer: &Recommendation) -> &RankedOperation {
+    answer.operations.first().unwrap_or_else(|| panic!("no operation: {answer:?}"))
+}
+
+fn plan(answer: &Recommendation) -> String {
+    let plan: Option<&Plan> = first(answer).runnable.as_ref();
+    serde_json::to_string(&plan).expect("a plan")
+}
+
+/// The plan of the last of these turns.
+fn after(lakeward: &Lakeward, turns: &[&str]) -> (String, Recommendation) {
+    let mut session = lakeward.new_session();
+    let mut answers = turns.iter().map(|turn| say(lakeward, &mut session, turn)).collect::<Vec<_>>();
+    let last = answers.pop().expect("a turn");
+    let plan = if last.operations.is_empty() { String::new() } else { plan(&last) };
+    (plan, last)
+}
+
+#[test]
+fn what_comes_between_leaves_a_proposal_standing() {
+    let (_folder, lakeward) = lake();
+    for between in ["thank you very much indeed", "what is the licence of this, please?", "what does rent_eur mean?"] {
+        let (plan, answer) =
+            after(&lakeward, &["hall rentals of the Jazz Club", between, "only those in the Great Hall"]);
+        assert!(plan.contains("Jazz Club") && plan.contains("Great Hall"), "{between}: {plan} {:?}", answer.notes);
+    }
+}
+
+#[test]
+fn what_cannot_be_used_takes_nothing_away() {
+    let (_folder, lakeward) = lake();
+    let turns = ["hall rentals of the Jazz Club", "only the glamorous ones", "only those in the Great Hall"];
+    let (plan, answer) = after(&lakeward, &turns);
+    assert!(plan.contains("Jazz Club") && plan.contains("Great Hall"), "{plan} {:?}", answer.notes);
+}
+
+#[test]
+fn a_month_more_is_either_and_can_be_forgotten() {
+    let (_folder, lakeward) = lake();
+    let turns = ["hall rentals in march 2024", "april too", "forget april", "only the Great Hall"];
+    let both = after(&lakeward, &turns[..2]).0;
+    assert!(both.contains("any") && both.contains('3') && both.contains('4'), "{both}");
+    let without = after(&lakeward, &turns[..3]).0;
+    assert!(!without.contains("any") && without.contains("\"month\""), "{without}");
+    let last = after(&lakeward, &turns).0;
+    assert!(!last.contains("any") && last.contains("Great Hall") && last.contains("2024"), "{last}");
+}
+
+#[test]
+fn bounds_are_negated_and_corrected_as_bounds() {
+    let (_folder, lakeward) = lake();
+    let negated = after(&lakeward, &["members who did not join before 2010"]).0;
+    assert!(negated.contains("at_least"), "{negated}");
+    let corrected = after(&lakeward, &["members who joined before 2010", "I beg your pardon, 2005."]).0;
+    assert!(corrected.contains("less") && corrected.contains("2005") && !corrected.contains("2010"), "{corrected}");
+    let between = after(&lakeward, &["hall rentals with a rent_eur between four and six hundred"]).0;
+    assert!(between.contains("400") && between.contains("600"), "{between}");
+}
+
+#[test]
+fn another_count_is_beside_the_one_before() {
+    let (_folder, lakeward) = lake();
+    let turns = ["how many hall rentals are in the Great Hall?", "and how many in the Foyer?"];
+    let other = after(&lakeward, &turns).0;
+    assert!(other.contains("Foyer") && !other.contains("Great Hall"), "{other}");
+    let among = after(&lakeward, &[turns[0], "how many of them are by Rotary?"]).0;
+    assert!(among.contains("Rotary") && among.contains("Great Hall"), "{among}");
+}
+
+#[test]
+fn ages_are_counted_from_a_date_of_birth() {
+    let (_folder, lakeward) = lake();
+    let (older, answer) = after(&lakeward, &["members older than 60"]);
+    assert!(older.contains("birth_date") && older.contains("less"), "{older}");
+    assert!(first(&answer).reason.contains("is an age"), "{}", first(&answer).reason);
+    let joined = after(&lakeward, &["members whose joined is older than 10 years"]).0;
+    assert!(joined.contains("less") && joined.contains("joined") && !joined.contains(":10}"), "{joined}");
+    let mean = after(&lakeward, &["average age of the members by section"]).0;
+    assert!(mean.contains("birth_date") && mean.contains("minus") && mean.contains("section"), "{mean}");
+}
+
+#[test]
+fn who_names_no_column_is_not_sure_to_be_understood() {
+    let (_folder, lakeward) = lake();
+    let vague = after(&lakeward, &["hall rentals that went really well"]).1;
+    assert!(first(&vague).score < 0.6, "{:?}", first(&vague));
+    let other = after(&lakeward, &["hall rentals whose deposit is above 500"]).1;
+    let doubts: Vec<&str> =
+        first(&other).preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
+    assert!(doubts.iter().any(|doubt| doubt.contains("`deposit`")), "{:?}", first(&other));
+}
