@@ -153,9 +153,10 @@ impl Reading<'_> {
         self
     }
 
-    /// The same as a turn that only moves between plans, where it is one: of `pending` plans it may drop all ("forget that").
-    pub(super) fn or_moved(mut self, pending: usize) -> Self {
-        if let Some((act, _)) = self.over.as_ref().and_then(|over| over.moves(pending)) {
+    /// The same as an undo, where it takes back all of `pending` plans ("forget that").
+    pub(super) fn or_undone(mut self, pending: usize) -> Self {
+        let moves = self.over.as_ref().and_then(|over| over.moves(pending));
+        if let (Some((act, _)), [Act::Retract]) = (moves, &self.signals.acts[..]) {
             self.signals.acts = vec![act];
         }
         self
