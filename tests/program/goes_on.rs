@@ -109,6 +109,14 @@ fn another_count_is_beside_the_one_before() {
 }
 
 #[test]
+fn which_of_them_are_rows_and_not_groups() {
+    let (_folder, lakeward) = lake();
+    let turns = ["number of hall rentals by client", "which of them have catering?"];
+    let rows = after(&lakeward, &turns).0;
+    assert!(rows.contains("catering") && !rows.contains("group"), "{rows}");
+}
+
+#[test]
 fn ages_are_counted_from_a_date_of_birth() {
     let (_folder, lakeward) = lake();
     let (older, answer) = after(&lakeward, &["members older than 60"]);

@@ -216,6 +216,11 @@ impl Agent<'_> {
         let base = session.pending().last().filter(|_| is_at_hand).map_or(&current, |plan| *plan).clone();
         let mut read = self.assembled(session, text, &base, at_hand, &|_| ())?;
         let mut base = base;
+        if let Some(groups) = groups_left(text, &read.assembly.plan, &base) {
+            let rows = first_steps(&base, groups);
+            read = self.assembled(session, text, &rows, at_hand, &|_| ())?;
+            base = rows;
+        }
         let before = session.pending().into_iter().rev().find(|plan| !counts_rows(plan)).unwrap_or(&current);
         if is_at_hand && counts_beside(text, &read.assembly.plan, &base, before) {
             let beside = before.clone();
@@ -348,6 +353,22 @@ impl Agent<'_> {
         let explained = Explained::of(&turn, &schema, &assembly);
         Ok(Read { turn, assembly, explained, certainty, others })
     }
+}
+
+/// Where the groups are made that a turn speaks of the rows of: "which of them have no phone?" after a number for each town, where the groups have
+/// nothing that is asked.
+fn groups_left(text: &str, made: &Plan, base: &Plan) -> Option<usize> {
+    let words: Vec<String> = lower_words(text).take(3).collect();
+    let [which, of, whom] = &words[..] else { return None };
+    let asks = which == "which" && of == "of" && matches!(whom.as_str(), "them" | "those" | "these");
+    let place = base.relation.steps.iter().rposition(|step| matches!(step, Step::Group(_))).filter(|_| asks)?;
+    let Step::Group(grouping) = &base.relation.steps[place] else { return None };
+    let keys = grouping.keys.iter().map(|key| key.column_name());
+    let results: Vec<String> = keys.chain(grouping.measures.iter().map(|measure| measure.column_name())).collect();
+    let known = conditions(base);
+    let mut new = conditions(made).into_iter().filter(|part| !known.contains(part)).peekable();
+    let is_of_rows = |part: &Condition| !part.columns().iter().any(|name| results.iter().any(|known| known == name));
+    (new.peek().is_some() && new.all(is_of_rows)).then_some(place)
 }
 
 /// Whether a turn counts other rows than the turn before did, beside them and not among them: "and how many have no phone?" after "how many have no

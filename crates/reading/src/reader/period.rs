@@ -75,7 +75,11 @@ pub(super) fn years(said: &str, operator: Operator, this_year: i32) -> Option<Re
             }
             _ => continue,
         };
-        if YEARS.contains(&year) {
+        let ends_season = before == "/" && part.len() == 2 && !is_decade;
+        if let Some(season) = found.last_mut().filter(|_| ends_season && YEARS.contains(&year)) {
+            // `2014/15` is one span of time, not two ends.
+            season.1 = year;
+        } else if YEARS.contains(&year) {
             found.push(if is_decade { (year / 10 * 10, year / 10 * 10 + 9) } else { (year, year) });
         }
     }
@@ -135,6 +139,8 @@ mod tests {
             ("the '80s", Operator::Equal, cover(1980, 1989)),
             ("1950s and 1960s", Operator::Equal, cover(1950, 1969)),
             ("FY19", Operator::Equal, cover(2019, 2019)),
+            ("2014/15", Operator::AtLeast, Some(StartsIn(2014))),
+            ("2014/15", Operator::Equal, cover(2014, 2015)),
             ("march 2020", Operator::AtLeast, Some(StartsIn(2020))),
             ("2010", Operator::Greater, Some(StartsIn(2011))),
             ("2000", Operator::Less, Some(EndsIn(1999))),
