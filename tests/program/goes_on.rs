@@ -60,7 +60,9 @@ fn after(lakeward: &Lakeward, turns: &[&str]) -> (String, Recommendation) {
 #[test]
 fn what_comes_between_leaves_a_proposal_standing() {
     let (_folder, lakeward) = lake();
-    for between in ["thank you very much indeed", "what is the licence of this, please?", "what does rent_eur mean?"] {
+    for between in
+        ["thanks", "thank you very much indeed", "what is the licence of this, please?", "what does rent_eur mean?"]
+    {
         let (plan, answer) =
             after(&lakeward, &["hall rentals of the Jazz Club", between, "only those in the Great Hall"]);
         assert!(plan.contains("Jazz Club") && plan.contains("Great Hall"), "{between}: {plan} {:?}", answer.notes);

@@ -145,7 +145,7 @@ impl Reading<'_> {
         Control::of_text(&self.request.text) == Some(Control::StartOver)
     }
 
-    /// The same, where it starts over with nothing asked for.
+    /// The same with nothing asked for, where it starts over.
     pub(super) fn or_started_over(mut self) -> Self {
         if self.starts_over() {
             self.signals.gone = std::mem::take(&mut self.signals.demands);
@@ -251,8 +251,7 @@ impl Agent<'_> {
         let translation = said.translated.iter().map(Translated::note);
         let unchanged = "files are never changed: rows are only left out of what is shown";
         let unchanged = asks_to_change_files(&said.request.text).then(|| unchanged.to_string());
-        let told = translation.chain(named).chain(notes).chain(left_out).chain(refused);
-        let notes = told.chain(unchanged).collect();
+        let notes = translation.chain(named).chain(notes).chain(left_out).chain(refused).chain(unchanged).collect();
         let Said { request, asked, translated, answered, .. } = said;
         Ok(Reading {
             request,

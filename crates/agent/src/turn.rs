@@ -22,8 +22,12 @@ use crate::agentic::RunCache;
 use crate::recommend::{Recommendation, Utility};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
+use lakeward_core::request::Act;
 use lakeward_models::llm::{LanguageModel, Limits};
 use lakeward_search::cite::{Checked, Gate};
+
+/// Words of a turn at most that only thanks or chats.
+const MOST_THANKS: usize = 4;
 
 /// An answer, and what led to it.
 pub(super) type Turned = (Checked<Recommendation>, Provenance);
@@ -114,6 +118,12 @@ impl Agent<'_> {
         if reading.over.is_none() && reading.starts_over() {
             let forgotten = vec!["what was asked for is forgotten".to_string()];
             return self.answer_with_notes(session, reading, forgotten).map(Some);
+        }
+        // "Thanks" asks for nothing.
+        let is_short = reading.request.text.split_whitespace().count() <= MOST_THANKS;
+        let chats = reading.signals.acts == [Act::Chat] && reading.turn.spans.is_empty() && is_short;
+        if chats && reading.request.table.is_none() && !session.remembered().is_empty() {
+            return self.answer_with_notes(session, reading, Vec::new()).map(Some);
         }
         let pending = session.pending().len();
         match reading.over.as_ref().and_then(|over| over.moves(pending)) {

@@ -148,7 +148,7 @@ impl Session {
     /// The operation that was proposed last, and the turn that it answers. What only asks, thanks or wants more answers stands between; what began
     /// another request, took something back or was carried out does not.
     fn latest_proposal(&self) -> Option<(&Turn, &RankedOperation)> {
-        for turn in self.remembered().iter().rev() {
+        for turn in self.remembered().iter().rev().filter(|turn| turn.signals.acts != [Act::Chat]) {
             let first = turn.recommendation.as_ref().and_then(|answer| answer.operations.first());
             if let Some(first) = first.filter(|first| first.requested || first.runnable.is_some()) {
                 return Some((turn, first));
