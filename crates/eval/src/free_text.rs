@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use lakeward_core::request::RequestedYears;
 use lakeward_core::text::without_marks;
+use lakeward_lake::places::country_of;
 use lakeward_reading::reader::MONTHS;
 
 const STOP: &str = "the a an of and or in on to for by with at from per each every all any its their his her is are that which one only as be \
@@ -31,7 +32,7 @@ const UNITS: [(&str, &str); 9] = [
 ];
 /// Endings of plurals, with what they are without.
 const PLURALS: [(&str, &str); 5] = [("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")];
-/// Other words for places, each with the place.
+/// Other words for places, each with the place, beside the adjectives of countries.
 const PLACES: &str = include_str!("places.tsv");
 const SEASONS: [(&str, [u32; 2]); 5] =
     [("spring", [3, 5]), ("summer", [6, 8]), ("autumn", [9, 11]), ("fall", [9, 11]), ("winter", [12, 2])];
@@ -117,7 +118,10 @@ pub fn tokens<'t>(texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> 
 pub fn places(text: &str) -> BTreeSet<String> {
     let place = |word: String| {
         let known = PLACES.lines().filter_map(|line| line.split_once('\t')).find(|(other, _)| *other == word);
-        known.map_or(word, |(_, place)| place.to_string())
+        match known {
+            Some((_, place)) => place.to_string(),
+            None => country_of(&word).map_or(word, str::to_lowercase),
+        }
     };
     let all = words(text).into_iter().map(place);
     all.flat_map(|place| place.split(' ').map(str::to_string).collect::<Vec<_>>()).collect()

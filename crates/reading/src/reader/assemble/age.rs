@@ -130,11 +130,8 @@ impl<'a> Assembler<'a> {
             left: Box::new(Expression::Value(this_year)),
             right: Box::new(year),
         };
-        let measure = measure_of(function, String::new())?;
-        let name = match measure.column_name().split_once('_') {
-            Some((function, _)) => format!("{function}_age"),
-            None => "age".into(),
-        };
+        let measure = measure_of(function, "age".into())?;
+        let name = measure.column_name();
         let how = format!("the age is this year less the year of {}", column.name);
         if !self.remarks.contains(&how) {
             self.remarks.push(how);

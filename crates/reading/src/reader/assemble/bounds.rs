@@ -72,9 +72,9 @@ pub(super) fn corrected(reading: &mut TurnReading, schema: &Schema, base: &Plan)
         return;
     }
     let Some(column) = span.column().and_then(|column| schema.columns.get(column)) else { return };
-    let operators = Layout::of(base).take_conditions(&column.name, |_| true);
-    let bounds: Vec<Operator> = operators.iter().filter_map(bound_of).collect();
-    if let ([operator], 1) = (&bounds[..], operators.len()) {
+    let standing = Layout::of(base).take_conditions(&column.name, |_| true);
+    let bounds: Vec<Operator> = standing.iter().filter_map(bound_of).collect();
+    if let ([operator], 1) = (&bounds[..], standing.len()) {
         reading.spans[0].operator = *operator;
     }
 }
