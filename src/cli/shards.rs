@@ -31,10 +31,12 @@ fn list(arguments: &Arguments, command: &ShardsCommand) -> Result<Status> {
     printer::line(&list);
     if !arguments.quiet {
         let files: u64 = shards.shards.iter().map(|shard| shard.files).sum();
+        let parts: u64 = shards.shards.iter().map(|shard| shard.parts).sum();
         let bytes: u64 = shards.shards.iter().map(|shard| shard.bytes).sum();
+        let parts = if parts == 0 { String::new() } else { format!(" and {} of giant ones", counted(parts, "part")) };
         let largest = printer::bytes(shards.largest_file);
         printer::narrate(&format!(
-            "{} in {}, {} to read, the largest file {largest}; {} unchanged",
+            "{}{parts} in {}, {} to read, the largest file {largest}; {} unchanged",
             counted(files, "table"),
             counted(u64::from(command.shards), "shard"),
             printer::bytes(bytes),
@@ -54,9 +56,11 @@ fn work(arguments: &Arguments, command: &ShardCommand) -> Result<Status> {
     if arguments.json {
         printer::json(&row)?;
     } else {
+        let parts = row.parts.len() as u64;
+        let parts = if parts == 0 { String::new() } else { format!(", {} of giant tables", counted(parts, "part")) };
         let (tables, skipped) = (counted(row.tables, "table"), row.skipped.len());
         let segments = counted(row.segments.len() as u64, "segment");
-        printer::line(&format!("shard {}: {tables} in {segments}, {skipped} skipped", row.shard));
+        printer::line(&format!("shard {}: {tables} in {segments}{parts}, {skipped} skipped", row.shard));
         for file in &row.skipped {
             printer::line(&format!("skipped: {}: {}", file.path, file.reason));
         }

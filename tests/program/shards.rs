@@ -13,6 +13,8 @@ use crate::place::{Folder, Run, lakeward};
 use crate::store_server::{BUCKET, KEY_ID, StoreServer};
 use crate::stores::environment;
 
+mod giant;
+
 /// A lake of a folder, with broken files in it.
 struct Place {
     folder: Folder,
@@ -327,9 +329,9 @@ fn lists_of_others_are_refused_by_name() {
     fs::write(&header, text.replace("\"embedder\": \"", "\"embedder\": \"other ")).expect("a list");
     let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
     assert!(refused.code != 0 && refused.stderr.contains("other "), "{}", refused.stderr);
-    fs::write(&header, text.replace("\"format_version\": 1", "\"format_version\": 2")).expect("a list");
+    fs::write(&header, text.replace("\"format_version\": 2", "\"format_version\": 3")).expect("a list");
     let refused = place.run("machine", &["index", "work", list, "--shard", "0"]);
-    assert!(refused.code == 2 && refused.stderr.contains("list.json` has version 2, "), "{}", refused.stderr);
+    assert!(refused.code == 2 && refused.stderr.contains("list.json` has version 3, "), "{}", refused.stderr);
     fs::write(&header, &text[..text.len() / 2]).expect("a list");
     let refused = place.run("machine", &["index", "commit", list]);
     assert!(refused.code == 2 && refused.stderr.contains("the list `"), "{}", refused.stderr);
@@ -362,11 +364,11 @@ fn lists_of_others_are_refused_by_name() {
     let refused = place.run("machine", &["index", "commit", list]);
     assert!(refused.code == 3 && refused.stderr.contains("00000-"), "{}", refused.stderr);
     let mut newer: Value = serde_json::from_slice(&text).expect("a row");
-    newer["format_version"] = 2.into();
+    newer["format_version"] = 3.into();
     fs::write(&row, newer.to_string()).expect("a row");
     let refused = place.run("machine", &["index", "commit", list]);
     assert!(
-        refused.code == 3 && refused.stderr.contains("it has version 2; this program reads version 1"),
+        refused.code == 3 && refused.stderr.contains("it has version 3; this program reads version 2"),
         "{}",
         refused.stderr
     );

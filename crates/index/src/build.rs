@@ -121,6 +121,8 @@ struct Reading<'a> {
     sample_rows: Option<u64>,
     /// The model, which reads whole texts only where that is to be done at once.
     embedder: &'a dyn Embedder,
+    /// What others have read.
+    scanned: Option<&'a reading::Scanned<'a>>,
 }
 
 /// Compares the lake with the newest manifest, has `read` what `outcome` has not, and commits all of it; `None` if another writer
@@ -144,7 +146,8 @@ fn attempt(
     let at_once = encoder.is_some() && plan.reads.len() <= MOST_READ_AT_ONCE;
     let reader: &dyn Embedder = if at_once { embedder } else { &without_texts };
     if !unread.is_empty() {
-        read(&Reading { unread: &unread, manifest: &manifest, sample_rows, embedder: reader }, outcome)?;
+        let reading = Reading { unread: &unread, manifest: &manifest, sample_rows, embedder: reader, scanned: None };
+        read(&reading, outcome)?;
         if let Some(failure) = embedder.failure() {
             return Err(Error::EmbeddingServer { reason: failure.message });
         }

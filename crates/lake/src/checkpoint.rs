@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::layout::{FileSet, Part};
 use crate::location::Location;
 use crate::reader::{self, Parts, PartsSoFar, ReadOptions, TableReader, guarded};
-use crate::scan::{Scan, TableScan};
+use crate::scan::{DIVISIBLE_BYTES, Scan, TableScan};
 use crate::source::{self, ContentHash, LakeFile};
 use crate::storage;
 use lakeward_core::error::Result;
@@ -24,7 +24,7 @@ use lakeward_core::store::BlobCache;
 use lakeward_sketch::{Writing, stored};
 
 /// A change of what is kept, or of how values are sketched, raises it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Tables of fewer files are read again at once.
 const LEAST_FILES: usize = 16;
 /// Of a table that needs more bytes nothing is kept.
@@ -84,14 +84,16 @@ pub fn read(
         }
     }
     let (mut reader, content) = reader::open_hashed(file, options)?;
-    let mut scan = begin(reader.as_ref(), scan_options);
+    let mut scan = begin(reader.as_ref(), scan_options, file.read_bytes);
     scan.read(reader.as_mut())?;
-    let scan = scan.finish(reader.as_ref());
+    let scan = scan.finish(reader.report().clone());
     Ok((scan, content.finish(reader)?))
 }
 
-fn begin(reader: &dyn TableReader, scan_options: &ScanOptions<'_>) -> TableScan {
-    TableScan::new(reader, Some(scan_options.sample_keys), scan_options.known)
+/// Begins the table of `reader`, whose files have `read_bytes` bytes.
+pub(crate) fn begin(reader: &dyn TableReader, scan_options: &ScanOptions<'_>, read_bytes: u64) -> TableScan {
+    let ScanOptions { sample_keys, known } = scan_options;
+    TableScan::new(reader, Some(*sample_keys), known, read_bytes >= DIVISIBLE_BYTES)
 }
 
 impl Checkpoints {
@@ -129,7 +131,7 @@ impl Checkpoints {
             Some(went_on) => went_on?,
             None => {
                 let mut parts = Parts::open(set.clone(), options, None)?;
-                let mut scan = begin(&parts, scan_options);
+                let mut scan = begin(&parts, scan_options, set.read_bytes);
                 scan.read(&mut parts)?;
                 (scan, parts, 0)
             }
@@ -149,14 +151,14 @@ impl Checkpoints {
     /// Keeps `scan`, if that is worth it and it can be gone on from; returns what it comes to.
     fn put(&self, key: &str, set: &FileSet, files: Vec<FileStamp>, scan: TableScan, parts: &Parts) -> Scan {
         let so_far = parts.so_far().filter(|_| storage::failure(&set.path).is_none());
-        let Some(so_far) = so_far else { return scan.finish(parts) };
+        let Some(so_far) = so_far else { return scan.finish(parts.report().clone()) };
         let checkpoint = Checkpoint { files, so_far, scan };
         if let Ok(kept) = postcard::to_allocvec(&checkpoint)
             && (storage::Address::is(&set.path) || kept.len() as f64 <= MOST_SHARE * set.read_bytes as f64)
         {
             self.files.put_bytes(key, &[checksum(&kept).as_slice(), &kept].concat());
         }
-        checkpoint.scan.finish(parts)
+        checkpoint.scan.finish(parts.report().clone())
     }
 }
 
@@ -172,7 +174,7 @@ impl Checkpoint {
             return Ok(None);
         };
         let mut scan = self.scan;
-        if !scan.fits(&parts, scan_options.known) {
+        if !scan.is_whole() || !scan.begins_as(&begin(&parts, scan_options, set.read_bytes)) {
             return Ok(None);
         }
         scan.read(&mut parts)?;

@@ -114,6 +114,37 @@ impl KeySample {
         Self::new(self.key.clone(), self.values.clone(), self.limit)
     }
 
+    /// The sample of all value columns from those of some each, over the same rows; `None` where they are of others.
+    pub(crate) fn joined(parts: Vec<Self>) -> Option<Self> {
+        let first = parts.first()?;
+        let slots = first.slots.len();
+        let is_whole = |part: &Self| {
+            part.key == first.key
+                && part.limit == first.limit
+                && part.slots == first.slots
+                && part.rows == first.rows
+                && part.rows.len() == slots
+                && part.slots.values().all(|slot| (*slot as usize) < slots)
+                && part.cells.len() == slots * part.values.len()
+        };
+        if !parts.iter().all(is_whole) {
+            return None;
+        }
+        let values = parts.iter().flat_map(|part| part.values.iter().enumerate().map(move |value| (part, value)));
+        let mut values: Vec<(&Self, (usize, &ValueColumn))> = values.collect();
+        values.sort_by_key(|(_, (_, value))| value.place);
+        let cell =
+            |slot: usize, (part, (at, _)): &(&Self, (usize, &ValueColumn))| part.cells[slot * part.values.len() + at];
+        let cells = (0..slots).flat_map(|slot| values.iter().map(move |value| cell(slot, value))).collect();
+        let values = values.iter().map(|(_, (_, value))| **value).collect();
+        Some(Self { values, cells, ..first.clone() })
+    }
+
+    /// Ends a sample that gets no more rows: what it would have to drop first is forgotten.
+    pub(crate) fn end(&mut self) {
+        self.greatest = BinaryHeap::new();
+    }
+
     /// The places of its columns in the table.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         self.key.iter().copied().chain(self.values.iter().map(|value| value.place))

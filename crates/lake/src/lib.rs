@@ -22,6 +22,7 @@ pub mod places;
 pub mod profile;
 pub mod reader;
 pub mod scan;
+pub mod scanned_part;
 pub mod semantic;
 pub mod source;
 pub mod storage;

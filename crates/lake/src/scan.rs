@@ -22,8 +22,15 @@ use lakeward_core::error::{Error, Result};
 use lakeward_sketch::temporal::DateOrder;
 use lakeward_sketch::{Cell, ColumnSketch, ColumnSketchBuilder, SketchLimits, Writing, stored};
 
+mod part;
+
+pub use part::ColumnPart;
+
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
 const TABLE_VALUES: usize = 3 << 20;
+/// The columns of a table of so many bytes or more are sketched independently of each other, so that machines can share it: each column may
+/// hold its share of [`TABLE_VALUES`]. Those of a smaller one hold together what they can.
+pub const DIVISIBLE_BYTES: u64 = 64 << 20;
 /// Cells of a batch from which on its columns are sketched in parallel.
 const PARALLEL_CELLS: usize = 1 << 15;
 /// Batches of a table sketched one by one before a reader thread is started: a shorter table is not worth one.
@@ -61,9 +68,9 @@ pub struct Scan {
 /// # Errors
 /// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
-    let mut scan = TableScan::new(reader, None, |_| Writing::default());
+    let mut scan = TableScan::new(reader, None, |_| Writing::default(), false);
     scan.read(reader)?;
-    Ok(scan.finish(reader))
+    Ok(scan.finish(reader.report().clone()))
 }
 
 /// The sketches of a table that is being read. One that was written down and read goes on with further rows as if it had not been.
@@ -77,6 +84,9 @@ pub struct TableScan {
     /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
     samples: Samples,
+    /// The columns that are sketched, if not all.
+    #[serde(skip)]
+    part: Option<ColumnPart>,
 }
 
 /// The samples of a table's keys.
@@ -108,24 +118,34 @@ fn writings(reader: &dyn TableReader, known: impl Fn(&str) -> Writing) -> Vec<Wr
 
 impl TableScan {
     /// Begins the table of `reader` with what is `known` of how the column of each name writes its values, and with samples of at most
-    /// `sample_keys` keys each.
-    pub fn new(reader: &dyn TableReader, sample_keys: Option<usize>, known: impl Fn(&str) -> Writing) -> Self {
+    /// `sample_keys` keys each. The columns of a `divisible` one are sketched independently of each other.
+    pub fn new(
+        reader: &dyn TableReader,
+        sample_keys: Option<usize>,
+        known: impl Fn(&str) -> Writing,
+        divisible: bool,
+    ) -> Self {
         let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
         let mut limits = SketchLimits::default();
         limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / names.len().max(1)).max(256);
+        if divisible {
+            limits.exact_values = limits.exact_values.min(TABLE_VALUES / names.len().max(1));
+        }
         let samples = match sample_keys {
             Some(keys) => Samples::Open(keys, vec![Vec::new(); names.len()]),
             None => Samples::None,
         };
-        Self { limits, names, writings: writings(reader, known), builders: Vec::new(), samples }
+        Self { limits, names, writings: writings(reader, known), builders: Vec::new(), samples, part: None }
     }
 
-    /// Whether it was begun for a table with the columns of `reader` and with the same that is `known` of them.
-    pub(crate) fn fits(&self, reader: &dyn TableReader, known: impl Fn(&str) -> Writing) -> bool {
-        let names = reader.columns().iter().map(|column| &column.name);
-        names.eq(&self.names)
-            && self.writings == writings(reader, known)
-            && (self.builders.is_empty() || self.builders.len() == self.names.len())
+    /// Whether it was begun as `other` is, of which no row was read.
+    pub(crate) fn begins_as(&self, other: &Self) -> bool {
+        self.names == other.names && self.limits == other.limits && self.writings == other.writings
+    }
+
+    /// Whether every column has a sketch, or none.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.builders.is_empty() || self.builders.len() == self.names.len()
     }
 
     /// Reads the rest of `reader`.
@@ -164,20 +184,13 @@ impl TableScan {
         })
     }
 
-    /// What all rows read are summed up as, with the report of the `reader` that they are from.
-    pub fn finish(mut self, reader: &dyn TableReader) -> Scan {
+    /// What all rows read are summed up as, with the `report` of their reader.
+    pub fn finish(mut self, report: ReadReport) -> Scan {
         let begun: Vec<Writing> = self.builders.iter().map(|builder| builder.writing().clone()).collect();
         let (sketches, samples) = self.summed_up();
         let is_read_otherwise = |place: usize| sketches[place].writing != begun[place];
         let samples_outdated = samples.iter().any(|sample| sample.places().any(is_read_otherwise));
-        Scan {
-            names: self.names,
-            sketches,
-            report: reader.report().clone(),
-            samples,
-            samples_outdated,
-            unread_bytes: 0,
-        }
+        Scan { names: self.names, sketches, report, samples, samples_outdated, unread_bytes: 0 }
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -198,26 +211,27 @@ impl TableScan {
             self.builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
         }
         let remember = !matches!(self.samples, Samples::None);
+        let needed = self.needed_columns();
         let mut none = Vec::new();
         let cells = self.samples.cells().unwrap_or_else(|| {
             none.resize_with(count, Vec::new);
             &mut none
         });
-        let one = |((builder, cells), array): ((&mut ColumnSketchBuilder, &mut Vec<Cell>), &ArrayRef)| {
-            push_array(builder, array.as_ref(), remember.then_some(cells))
-        };
+        let one =
+            |(((builder, cells), array), needed): (((&mut ColumnSketchBuilder, &mut Vec<Cell>), &ArrayRef), &bool)| {
+                if *needed { push_array(builder, array.as_ref(), remember.then_some(cells)) } else { Ok(()) }
+            };
         if batch.num_rows() * count >= PARALLEL_CELLS && count > 1 {
             // One column per task: a few columns of long texts take longer than all the others.
-            let columns = self.builders.par_iter_mut().zip(cells).zip(batch.columns());
+            let columns = self.builders.par_iter_mut().zip(cells).zip(batch.columns()).zip(&needed);
             columns.with_max_len(1).try_for_each(one)?;
         } else {
-            self.builders.iter_mut().zip(cells).zip(batch.columns()).try_for_each(one)?;
+            self.builders.iter_mut().zip(cells).zip(batch.columns()).zip(&needed).try_for_each(one)?;
         }
         bound_memory(&mut self.builders);
         match &self.samples {
             Samples::Open(_, cells) if cells.iter().map(Vec::len).sum::<usize>() > REMEMBERED_CELLS => {
-                let sketches: Vec<ColumnSketch> = self.builders.iter().cloned().map(finish).collect();
-                self.choose_keys(&sketches);
+                self.choose_keys_so_far();
             }
             _ => {}
         }
@@ -225,16 +239,30 @@ impl TableScan {
         Ok(())
     }
 
-    /// Chooses the keys by what is known of the columns.
+    /// Chooses the keys by the rows so far.
+    fn choose_keys_so_far(&mut self) {
+        let sketches: Vec<ColumnSketch> = self.builders.iter().cloned().map(finish).collect();
+        self.choose_keys(&sketches);
+    }
+
+    /// Chooses the keys by what is known of the columns, unless they are chosen.
     fn choose_keys(&mut self, sketches: &[ColumnSketch]) {
-        let Samples::Open(limit, cells) = std::mem::replace(&mut self.samples, Samples::None) else { return };
+        let samples = std::mem::replace(&mut self.samples, Samples::None);
+        let Samples::Open(limit, cells) = samples else {
+            self.samples = samples;
+            return;
+        };
         let columns = profile::columns(&self.names, sketches);
         let (keys, values) = (join_keys::keys(&columns), join_keys::values(&columns));
         let of_key = |key: Vec<usize>| {
             let others = values.iter().filter(|value| !key.contains(&value.place)).copied().collect();
             KeySample::new(key, others, limit)
         };
-        let samples: Vec<KeySample> = keys.into_iter().map(of_key).filter(|sample| !sample.values.is_empty()).collect();
+        let mut samples: Vec<KeySample> =
+            keys.into_iter().map(of_key).filter(|sample| !sample.values.is_empty()).collect();
+        if let Some(part) = self.part {
+            samples.iter_mut().for_each(|sample| sample.values.retain(|value| part.has(value.place)));
+        }
         if !samples.is_empty() {
             self.samples = Samples::Chosen(samples, cells);
         }
@@ -243,7 +271,7 @@ impl TableScan {
     /// Adds the cells that are remembered to the samples, once there are any.
     fn add_to_samples(&mut self) {
         let Samples::Chosen(samples, cells) = &mut self.samples else { return };
-        let rows = cells.first().map_or(0, Vec::len);
+        let rows = cells.iter().map(Vec::len).max().unwrap_or(0);
         let add = |sample: &mut KeySample| sample.push(rows, |place| &cells[place]);
         if rows >= PARALLEL_CELLS {
             samples.par_iter_mut().for_each(add)
@@ -391,12 +419,12 @@ mod tests {
         pool.install(|| scan(open_path(path, &options).unwrap().as_mut()).unwrap())
     }
 
-    #[test]
-    fn a_long_table_has_the_same_sketches_on_one_thread_and_on_many() {
+    /// A table with keys, dates, figures and rows that are too short.
+    fn long_table(rows: u64) -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.csv");
         let mut text = String::from("key,when,who,figure,note,state\n");
-        for row in 0..150_000u64 {
+        for row in 0..rows {
             let mixed = row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
             let (day, month) = (1 + mixed % 28, 1 + mixed % 12);
             let short = if row % 997 == 0 { "" } else { ",NA" };
@@ -410,6 +438,12 @@ mod tests {
             .unwrap();
         }
         std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_long_table_has_the_same_sketches_on_one_thread_and_on_many() {
+        let (_folder, path) = long_table(150_000);
         let one = scan_on(1, &path);
         assert!(one.sketches[0].rows == 150_000 && !one.sketches[0].is_exact(), "the key column is sampled");
         for threads in [2, 5] {
@@ -417,5 +451,51 @@ mod tests {
             assert_eq!(many.report, one.report);
             assert!(many.sketches == one.sketches, "{threads} threads");
         }
+    }
+
+    fn bytes(scan: &Scan) -> Vec<u8> {
+        let mut samples = scan.samples.clone();
+        samples.iter_mut().for_each(KeySample::end);
+        postcard::to_allocvec(&(&scan.names, samples)).unwrap()
+    }
+
+    #[test]
+    fn parts_of_columns_come_to_the_whole_table() {
+        // Keys are chosen before the last rows.
+        let rows = 10_000 + REMEMBERED_CELLS as u64 / 6;
+        let (_folder, path) = long_table(rows);
+        let options = ReadOptions { batch_rows: 3_000, ..ReadOptions::default() };
+        let begin = |reader: &dyn TableReader| TableScan::new(reader, Some(500), |_| Writing::default(), true);
+        let mut reader = open_path(&path, &options).unwrap();
+        let mut whole = begin(reader.as_ref());
+        whole.read(reader.as_mut()).unwrap();
+        let whole = whole.finish(reader.report().clone());
+        let lengths: Vec<usize> = whole.samples.iter().map(KeySample::len).collect();
+        assert!(lengths.iter().any(|length| *length > 100), "{lengths:?}");
+        for of in [1, 2, 4, 6] {
+            let part = |number| {
+                let mut reader = open_path(&path, &options).unwrap();
+                let mut scan = begin(reader.as_ref()).of_part(ColumnPart { number, of });
+                scan.read(reader.as_mut()).unwrap();
+                let written = postcard::to_allocvec(&scan.end_part()).unwrap();
+                postcard::from_bytes::<TableScan>(&written).unwrap()
+            };
+            let parts: Vec<TableScan> = (0..of).map(part).collect();
+            let joined = TableScan::joined(parts).expect("they fit").finish(whole.report.clone());
+            for (joined, whole) in joined.sketches.iter().zip(&whole.sketches) {
+                assert!(joined == whole, "{of} parts");
+            }
+            assert_eq!(bytes(&joined), bytes(&whole), "{of} parts");
+        }
+        let ends = |number, of, divisible| {
+            let mut reader = open_path(&path, &ReadOptions { max_rows: Some(100), ..options.clone() }).unwrap();
+            let scan = TableScan::new(reader.as_ref(), Some(500), |_| Writing::default(), divisible);
+            let mut scan = scan.of_part(ColumnPart { number, of });
+            scan.read(reader.as_mut()).unwrap();
+            scan.end_part()
+        };
+        assert!(TableScan::joined(vec![ends(0, 4, true), ends(1, 4, true), ends(2, 4, true)]).is_none());
+        assert!(TableScan::joined((0..4).rev().map(|number| ends(number, 4, true)).collect()).is_none());
+        assert!(TableScan::joined((0..6).map(|number| ends(number, 6, true)).collect()).is_some());
     }
 }

@@ -20,7 +20,7 @@ use super::pattern::write_pattern;
 use super::writing::{Point, Writing};
 
 /// Bounds on what a builder keeps.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SketchLimits {
     /// Distinct cells kept before sampling begins.
     pub exact_values: usize,

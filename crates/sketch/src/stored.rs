@@ -23,7 +23,7 @@ pub mod as_json {
     }
 }
 
-/// A map as the list of its pairs.
+/// A map as the list of its pairs, sorted.
 pub mod pairs {
     use std::hash::{BuildHasher, Hash};
 
@@ -34,11 +34,13 @@ pub mod pairs {
     ///
     /// # Errors
     /// The serializer's.
-    pub fn serialize<S: Serializer, K: Serialize, V: Serialize, H>(
+    pub fn serialize<S: Serializer, K: Serialize + Ord, V: Serialize + Ord, H>(
         map: &HashMap<K, V, H>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(map)
+        let mut pairs: Vec<(&K, &V)> = map.iter().collect();
+        pairs.sort_unstable();
+        serializer.collect_seq(pairs)
     }
 
     /// Reads what [`serialize`] has written.

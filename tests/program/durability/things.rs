@@ -66,9 +66,9 @@ pub const THINGS: &[Thing] = &[
     Thing { name: "plan", place: "plan.json", version: Some(1), read: plan },
     Thing { name: "weights", place: "weights.json", version: Some(6), read: weights },
     Thing { name: "harvest", place: "harvested/.harvest.json", version: Some(1), read: harvested },
-    Thing { name: "shard_list", place: "lists/0123abcd/list.json", version: Some(1), read: shards },
+    Thing { name: "shard_list", place: "lists/0123abcd/list.json", version: Some(2), read: shards },
     Thing { name: "shard_tables", place: "lists/0123abcd/shards/00000.jsonl", version: None, read: shards },
-    Thing { name: "shard_row", place: SHARD_ROW, version: Some(1), read: shards },
+    Thing { name: "shard_row", place: SHARD_ROW, version: Some(2), read: shards },
     Thing { name: "answer", place: "cache/answers/0123abcd", version: None, read: answer },
     Thing { name: "run", place: "cache/runs/0123abcd", version: None, read: run },
 ];

@@ -35,7 +35,7 @@ pub(super) struct Outcome {
 
 /// Reads on all cores while one thread writes segments, which come after those of the manifest. If interrupted, it writes what was read.
 pub(super) fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outcome: &mut Outcome) -> Result<()> {
-    let Reading { unread: reads, manifest, sample_rows, embedder } = *reading;
+    let Reading { unread: reads, manifest, sample_rows, embedder, scanned } = *reading;
     let (monitor, generation) = (commits.monitor, manifest.generation + 1);
     let bytes = reads.iter().map(|read| read.read_bytes()).sum();
     monitor.begin("reading", Total::Files { files: reads.len() as u64, bytes });
@@ -46,6 +46,7 @@ pub(super) fn read_and_write(reading: &Reading<'_>, commits: &Commits<'_>, outco
         embedder,
         // Who reads a shard has nothing of an earlier build.
         checkpoints: (!commits.are_only_merged).then(|| Checkpoints::new(&commits.folder.join(CHECKPOINTS))),
+        scanned,
     };
     // Those that an earlier attempt has written keep their names.
     let first = outcome.work.segments.len();

@@ -10,7 +10,7 @@ use super::super::plan::{Read, Source};
 use super::super::table_draft::TableDraft;
 use super::super::table_store::FileStamp;
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::monitor::Monitor;
+use lakeward_core::monitor::{Monitor, Total};
 use lakeward_lake::checkpoint::{self, Checkpoints, ScanOptions};
 use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::key_sample;
@@ -18,9 +18,12 @@ use lakeward_lake::location;
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
 use lakeward_lake::reader::ReadOptions;
-use lakeward_lake::source::{self, LakeFile, LakeListing};
+use lakeward_lake::scan::{ColumnPart, Scan};
+use lakeward_lake::scanned_part::ScannedPart;
+use lakeward_lake::source::{self, ContentHash, LakeFile, LakeListing};
 use lakeward_lake::storage;
 use lakeward_models::embed::Embedder;
+use lakeward_sketch::Writing;
 use rayon::prelude::*;
 
 /// That there is no `what` of this name, with the nearest of `names`.
@@ -100,6 +103,9 @@ pub(super) fn read_records(
     Ok(records)
 }
 
+/// What others have read of a table, in parts, if they have.
+pub(super) type Scanned<'a> = dyn Fn(&Read<'_>) -> Option<Result<(Scan, ContentHash)>> + Sync + 'a;
+
 /// How datasets are read.
 pub(super) struct ReadWith<'a> {
     pub options: ReadOptions,
@@ -107,6 +113,8 @@ pub(super) struct ReadWith<'a> {
     pub embedder: &'a dyn Embedder,
     /// What is kept of tables in many files, so that only what is added to them is read.
     pub checkpoints: Option<Checkpoints>,
+    /// What need not be read.
+    pub scanned: Option<&'a Scanned<'a>>,
 }
 
 pub(super) fn read_dataset(read: &Read<'_>, with: &ReadWith<'_>, monitor: &dyn Monitor) -> FileResult {
@@ -118,15 +126,37 @@ pub(super) fn read_dataset(read: &Read<'_>, with: &ReadWith<'_>, monitor: &dyn M
         Source::Record(record) => (draft_record(read, record, with), 0),
     };
     monitor.advance(read.read_bytes());
-    result.map_err(|error| {
-        // The operating system may allow later what it refuses now, even if the file is unchanged: so it is tried each time.
-        let (reason, modified_ns) = match error {
-            Error::Unreadable { reason, .. } => (reason, modified_ns),
-            Error::Io { source, .. } => (source.to_string(), 0),
-            other => (other.to_string(), modified_ns),
-        };
-        SkippedFile { path: read.origin().to_string(), reason, read_bytes: read.read_bytes(), modified_ns }
-    })
+    result.map_err(|error| skipped(read, modified_ns, error))
+}
+
+/// Reads some columns of the file of `read`.
+pub(super) fn read_part(
+    read: &Read<'_>,
+    file: &LakeFile,
+    part: ColumnPart,
+    monitor: &dyn Monitor,
+) -> std::result::Result<ScannedPart, SkippedFile> {
+    monitor.begin("reading", Total::Files { files: 1, bytes: file.read_bytes });
+    let known = |name: &str| set_writing(read, name);
+    let scan_options = ScanOptions { sample_keys: MOST_KEYS, known: &known };
+    ScannedPart::read(file, &ReadOptions::default(), &scan_options, part)
+        .map_err(|error| skipped(read, file.modified_ns, error))
+}
+
+/// That the dataset of `read`, which was last changed at `modified_ns`, cannot be read.
+fn skipped(read: &Read<'_>, modified_ns: u64, error: Error) -> SkippedFile {
+    // The operating system may allow later what it refuses now, even if the file is unchanged: so it is tried each time.
+    let (reason, modified_ns) = match error {
+        Error::Unreadable { reason, .. } => (reason, modified_ns),
+        Error::Io { source, .. } => (source.to_string(), 0),
+        other => (other.to_string(), modified_ns),
+    };
+    SkippedFile { path: read.origin().to_string(), reason, read_bytes: read.read_bytes(), modified_ns }
+}
+
+/// How the column `name` is set to write its values.
+fn set_writing(read: &Read<'_>, name: &str) -> Writing {
+    read.cells.iter().find(|cells| cells.column == name).map(|cells| cells.writing.clone()).unwrap_or_default()
 }
 
 fn draft_table(
@@ -135,14 +165,16 @@ fn draft_table(
     metadata: Option<TableMetadata>,
     with: &ReadWith<'_>,
 ) -> Result<Box<TableDraft>> {
-    let ReadWith { options, lake_name, embedder, checkpoints } = with;
+    let ReadWith { options, lake_name, embedder, checkpoints, scanned } = with;
     // Taken before the content is read, so that the next update notices any later change. The content is hashed in the same pass as it is
     // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
     let mut modified_ns = source::settled_time(file.modified_ns);
-    let set = |name: &str| read.cells.iter().find(|cells| cells.column == name);
-    let known = |name: &str| set(name).map(|cells| cells.writing.clone()).unwrap_or_default();
+    let known = |name: &str| set_writing(read, name);
     let scan_options = ScanOptions { sample_keys: MOST_KEYS, known: &known };
-    let (mut scan, content) = checkpoint::read(file, options, &scan_options, checkpoints.as_ref())?;
+    let (mut scan, content) = match scanned.and_then(|scanned| scanned(read)) {
+        Some(scanned) => scanned?,
+        None => checkpoint::read(file, options, &scan_options, checkpoints.as_ref())?,
+    };
     if let Some(error) = storage::failure(&file.path) {
         // What a store refuses now it may give later: a part of a file is not kept, and a table without some of its files is looked at again.
         if scan.report.parts.is_none() {

@@ -10,7 +10,8 @@
 //! that was committed before, does no harm. It reads no table, but catalogue records, which are in no shard, as reading their file is most of the work.
 //!
 //! The survey that a list writes down is the one that a build plans by. A shard is never searched and has no inverted
-//! lists (`Structure::FOLLOWS_FROM_COLUMNS`). Shards are consecutive tables, cut where the bytes are halved best.
+//! lists (`Structure::FOLLOWS_FROM_COLUMNS`). Shards are consecutive tables, cut where the bytes are halved best. A table that is much larger
+//! than the share of a shard is read by several, some columns each, and the commit joins these (see [`lakeward_lake::scanned_part`]).
 //! After the commit their segments are removed; lists and rows stay, in `lists/` beside the index.
 
 use std::collections::HashMap;
@@ -25,8 +26,10 @@ use super::super::index_store::IndexStore;
 use super::super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::super::merge;
 use super::super::plan::{Read, ReadStamp};
-use super::super::structure::VectorShape;
+use super::super::structure::{SegmentFiles, Structure, VectorShape};
+use super::super::table_store::TableStore;
 use super::commit::{ATTEMPTS, Commits};
+use super::reading::read_part;
 use super::{BuildOptions, BuildStats, Outcome, Reading, Survey, WithoutTexts};
 use super::{attempt, is_full, knows_texts, read_and_write};
 use lakeward_core::error::{Error, Result};
@@ -39,14 +42,17 @@ use lakeward_models::embed::{Embedder, EmbedderExt};
 
 mod list_folder;
 mod listed_read;
+mod pieces;
+mod table_parts;
 
 pub use list_folder::ListFolder;
 use listed_read::{ListedRead, is_listed};
+use pieces::Piece;
+pub use table_parts::TablePart;
+use table_parts::TableParts;
 
 /// Format version of lists, shards and rows.
-const VERSION: u32 = 1;
-/// A file counts as so many bytes more than it has, for what its opening costs.
-const FILE_BYTES: u64 = 32 << 10;
+const VERSION: u32 = 2;
 
 /// A list of shards: what every step must know of the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +81,7 @@ pub struct ShardList {
     pub unchanged: u64,
     /// Tables and records that are in no shard: the commit reads them.
     pub read_at_commit: u64,
-    /// Bytes of the largest file. A file is read by one shard, however large it is.
+    /// Bytes of the largest file.
     pub largest_file: u64,
     /// The shards.
     pub shards: Vec<ShardSize>,
@@ -101,9 +107,12 @@ pub struct MissingShards {
 /// What is in one shard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShardSize {
-    /// Tables to be read.
+    /// Tables to be read as a whole.
     pub files: u64,
-    /// Their bytes.
+    /// Giant tables of which some columns are to be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parts: u64,
+    /// Their bytes, of parts in proportion.
     pub bytes: u64,
 }
 
@@ -124,6 +133,9 @@ pub struct ShardRow {
     pub sampled: u64,
     /// Segments with these tables, named by their content.
     pub segments: Vec<SegmentEntry>,
+    /// Columns of giant tables that were read; their rows and bytes are not counted here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<TablePart>,
     /// Files without a readable table.
     pub skipped: Vec<SkippedFile>,
     /// Files with missing rows.
@@ -163,10 +175,15 @@ pub fn list(
     let survey = Survey::of(Path::new(&lake_path), folder, embedder, options)?;
     let plan = survey.plan(folder, options)?;
     let reads: Vec<&Read<'_>> = plan.reads.iter().filter(|read| is_listed(read)).collect();
-    let shards = divided(&reads, count as usize);
-    let size = |reads: &&[&Read<'_>]| ShardSize {
-        files: reads.len() as u64,
-        bytes: reads.iter().map(|read| read.read_bytes()).sum(),
+    let pieces = pieces::pieces(&reads, count as usize, options.sample_rows.is_none());
+    let shards = pieces::divided(&pieces, count as usize);
+    let size = |pieces: &&[Piece<'_>]| {
+        let parts = pieces.iter().filter(|piece| piece.part.is_some()).count();
+        ShardSize {
+            files: (pieces.len() - parts) as u64,
+            parts: parts as u64,
+            bytes: pieces.iter().map(Piece::bytes).sum(),
+        }
     };
     let made = ShardList {
         format_version: VERSION,
@@ -183,33 +200,14 @@ pub fn list(
         largest_file: reads.iter().map(|read| read.read_bytes()).max().unwrap_or(0),
         shards: shards.iter().map(size).collect(),
     };
-    let texts: Vec<Vec<u8>> = shards.iter().map(|reads| listed_read::written(reads)).collect::<Result<_>>()?;
+    let texts: Vec<Vec<u8>> = shards.iter().map(|pieces| listed_read::written(pieces)).collect::<Result<_>>()?;
     let list = ListFolder::write(folder, &made, &texts)?.address();
     let list = std::path::absolute(&list).ok().filter(|_| IndexStore::of(folder).is_none()).unwrap_or(list);
     Ok(ListedShards { list: list.display().to_string(), shards: made })
 }
 
-/// Divides reads into `count` runs of similar size.
-fn divided<'a, 'b>(reads: &'a [&'b Read<'b>], count: usize) -> Vec<&'a [&'b Read<'b>]> {
-    let cost = |read: &Read<'_>| read.read_bytes() + FILE_BYTES;
-    let mut left: u64 = reads.iter().map(|read| cost(read)).sum();
-    let mut rest = reads;
-    let mut shards = Vec::with_capacity(count);
-    for shard in 0..count {
-        let share = left.div_ceil((count - shard) as u64);
-        let (mut taken, mut size) = (0, 0);
-        // One that would lie across the border goes where more of it lies.
-        while let Some(next) = rest.get(taken).map(|read| cost(read)).filter(|next| size + next / 2 <= share) {
-            (taken, size) = (taken + 1, size + next);
-        }
-        if shard + 1 == count {
-            taken = rest.len();
-        }
-        let (these, after) = rest.split_at(taken);
-        shards.push(these);
-        (rest, left) = (after, left - size.min(left));
-    }
-    shards
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Reads the tables of shard `shard` of `list`, and puts segments and row of it beside the list. A file that cannot be read is in the row, with the
@@ -222,43 +220,48 @@ pub fn work(list: &ListFolder, shard: u32, embedder: &dyn Embedder, monitor: &dy
     let started = Instant::now();
     let header = list.read_for(embedder)?;
     let listed = list.shard(&header, shard)?;
-    let reads: Vec<Read<'_>> = listed.iter().map(ListedRead::read).collect();
-    let unread: Vec<&Read<'_>> = reads.iter().collect();
     let manifest = Manifest::empty(header.lake_name.clone(), header.embedder.clone());
     let without_texts = WithoutTexts(embedder);
-    let reader: &dyn Embedder = if header.texts { embedder } else { &without_texts };
+    let reader = reader(&header, embedder, &without_texts);
     let mut outcome = Outcome::default();
+    let mut parts = Vec::new();
     let at_work = list.at_work()?;
-    if !unread.is_empty() {
-        embedder.retry();
-        let commits = Commits { folder: at_work.path(), store: None, are_only_merged: true, monitor };
-        let reading =
-            Reading { unread: &unread, manifest: &manifest, sample_rows: header.sample_rows, embedder: reader };
-        read_and_write(&reading, &commits, &mut outcome)?;
+    embedder.retry();
+    // No segment has tables on both sides of a giant one: then theirs can be put in order.
+    for run in listed.chunk_by(|one, next| one.part().is_none() && next.part().is_none()) {
+        if let [ListedRead { part: Some(part), .. }] = run {
+            match read_part(&run[0].read(), run[0].file(), *part, monitor) {
+                Ok(scanned) => {
+                    let file = list.keep_part(&scanned.to_bytes()?)?;
+                    parts.push(TablePart { table: run[0].id().as_str().into(), part: *part, file });
+                }
+                Err(skipped) => outcome.work.skipped.push(skipped),
+            }
+        } else {
+            let reads: Vec<Read<'_>> = run.iter().map(ListedRead::read).collect();
+            let unread: Vec<&Read<'_>> = reads.iter().collect();
+            let commits = Commits { folder: at_work.path(), store: None, are_only_merged: true, monitor };
+            let sample_rows = header.sample_rows;
+            let reading =
+                Reading { unread: &unread, manifest: &manifest, sample_rows, embedder: reader, scanned: None };
+            read_and_write(&reading, &commits, &mut outcome)?;
+        }
+        if monitor.is_stopped() {
+            return Err(Error::Interrupted);
+        }
     }
     if let Some(failure) = embedder.failure() {
         return Err(Error::EmbeddingServer { reason: failure.message });
     }
-    if monitor.is_stopped() {
-        return Err(Error::Interrupted);
-    }
-    let segments = outcome.work.segments.iter().map(|segment| list.keep(at_work.path(), segment));
-    let row = ShardRow {
-        format_version: VERSION,
-        shard,
-        tables: (reads.len() - outcome.work.skipped.len()) as u64,
-        rows: outcome.rows,
-        read_bytes: outcome.read_bytes,
-        sampled: outcome.sampled,
-        segments: segments.collect::<Result<_>>()?,
-        skipped: outcome.work.skipped,
-        partial: outcome.work.partial,
-        repaired: outcome.repaired,
-        problems: outcome.problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
-        elapsed_ms: started.elapsed().as_millis() as u64,
-    };
+    let row = ShardRow { parts, ..list.row_of(at_work.path(), outcome)? };
+    let row = ShardRow { shard, elapsed_ms: started.elapsed().as_millis() as u64, ..row };
     list.add(&row)?;
     Ok(row)
+}
+
+/// The model that reads for `list`.
+fn reader<'a>(list: &ShardList, embedder: &'a dyn Embedder, without_texts: &'a WithoutTexts<'a>) -> &'a dyn Embedder {
+    if list.texts { embedder } else { without_texts }
 }
 
 /// The shards of `list` that have no row. Segments are not looked at: a commit finds those that are damaged.
@@ -307,14 +310,14 @@ pub fn commit(
     };
     for _ in 0..ATTEMPTS {
         if let Some(stats) = attempt(Path::new(&header.lake), &commits, embedder, &options, &mut outcome, &mut read)? {
-            list.remove_segments(&taken.unwrap_or_default());
+            list.remove_work(&taken.unwrap_or_default());
             return Ok(BuildStats { elapsed_ms: started.elapsed().as_millis() as u64, ..stats });
         }
     }
     Err(commits.too_slow())
 }
 
-/// Adds to `outcome` the work of all shards that have something to be read; returns their rows.
+/// Adds to `outcome` the work of all shards that have something to be read; returns the rows of those that are not needed any more.
 fn take(
     list: &ListFolder,
     header: &ShardList,
@@ -326,21 +329,22 @@ fn take(
 ) -> Result<Vec<ShardRow>> {
     let unread: HashMap<&TableId, ReadStamp> = reading.unread.iter().map(|read| (&read.id, read.stamp())).collect();
     let mut stamps: HashMap<TableId, ReadStamp> = HashMap::new();
+    let mut parts = TableParts::default();
     let mut found = list.rows(header)?;
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     commits.monitor.begin("checking shards", Total::Steps(header.shards.len() as u64));
     for shard in 0..header.shards.len() as u32 {
         commits.monitor.advance(1);
         let listed = list.shard(header, shard)?;
-        let listed = listed.iter().map(ListedRead::read).map(|read| (read.id.clone(), read.stamp()));
-        let listed: Vec<(TableId, ReadStamp)> = listed.collect();
-        if !listed.iter().any(|(id, stamp)| unread.get(id) == Some(stamp)) {
+        let stamp = |listed: &ListedRead| (listed.id().clone(), listed.read().stamp());
+        if !listed.iter().map(stamp).any(|(id, stamp)| unread.get(&id) == Some(&stamp)) {
             continue;
         }
         match list.whole_row(found.remove(&shard).unwrap_or_default())? {
             Some(row) => {
+                stamps.extend(listed.iter().filter(|listed| listed.part().is_none()).map(stamp));
+                listed.iter().for_each(|listed| parts.add(listed, &row));
                 rows.push(row);
-                stamps.extend(listed);
             }
             None => missing.push(shard.to_string()),
         }
@@ -354,9 +358,10 @@ fn take(
             missing.join(", "),
         )));
     }
-    outcome.work.note_stamps(stamps.iter().map(|(id, stamp)| (id, *stamp)));
+    outcome.work.note_stamps(stamps.iter().map(|(id, stamp)| (id, *stamp)).chain(parts.stamps()));
+    rows.extend(parts.joined(list, reading, reader(header, embedder, &WithoutTexts(embedder)), commits.monitor)?);
     commits.monitor.begin("merging shards", Total::Unknown);
-    let entries = rows.iter().flat_map(|row| row.segments.iter().cloned()).collect();
+    let entries = in_order(list, rows.iter().flat_map(|row| row.segments.iter().cloned()))?;
     outcome.work.segments = merged(list, entries, reading.manifest, embedder, commits)?;
     for row in &rows {
         outcome.rows += row.rows;
@@ -367,7 +372,20 @@ fn take(
         outcome.repaired.extend(row.repaired.iter().cloned());
         outcome.problems.extend(row.problems.iter().map(|(path, reason)| (path.into(), reason.clone())));
     }
+    // Those with a part of a table that is not whole yet are needed again.
+    rows.retain(|row| row.parts.iter().all(|part| parts.is_done(&part.table)));
     Ok(rows)
+}
+
+/// The segments in the order of their tables, which overlap nowhere.
+fn in_order(list: &ListFolder, segments: impl Iterator<Item = SegmentEntry>) -> Result<Vec<SegmentEntry>> {
+    let first = |segment: SegmentEntry| {
+        let tables = TableStore::open(&SegmentFiles::of(list.folder(), &segment))?;
+        Ok((tables.id(0)?.to_string(), segment))
+    };
+    let mut segments = segments.filter(|segment| segment.tables > 0).map(first).collect::<Result<Vec<_>>>()?;
+    segments.sort_by(|one, next| one.0.cmp(&next.0));
+    Ok(segments.into_iter().map(|(_, segment)| segment).collect())
 }
 
 /// Writes the tables of all shards into segments of the index, as a build of all would have.

@@ -11,7 +11,10 @@ use lakeward_core::Error;
 use lakeward_lake::checkpoint::{self, Checkpoints, ScanOptions};
 use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::MetadataIndex;
+use lakeward_lake::profile;
 use lakeward_lake::reader::{ReadOptions, open_path};
+use lakeward_lake::scan::ColumnPart;
+use lakeward_lake::scanned_part::ScannedPart;
 use lakeward_lake::source::list_tables;
 use lakeward_sketch::Writing;
 use serde_json::json;
@@ -90,6 +93,33 @@ fn changed_checkpoints_of_delta_tables() {
     fuzz("a checkpoint of a Delta table", &checkpoint, || read_lake(lake.path()));
     // It only says where to look first.
     fuzz("`_last_checkpoint` of a Delta table (forgiving)", &last, || read_lake(lake.path()));
+}
+
+/// Columns of a giant table from another shard: changed ones do not fit, or do no harm.
+#[test]
+fn changed_parts_of_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..400).map(|row| format!("town {row},{}.5,{}\n", row % 97, row % 7)).collect();
+    fs::write(folder.path().join("t.csv"), format!("town,rain,kind\n{rows}")).unwrap();
+    let file = list_tables(folder.path(), &Choices::default()).unwrap().files.remove(0);
+    let known = |_: &str| Writing::default();
+    let scan_options = ScanOptions { sample_keys: 100, known: &known };
+    let part = |number| {
+        let part = ColumnPart { number, of: 2 };
+        ScannedPart::read(&file, &ReadOptions::default(), &scan_options, part).unwrap().to_bytes().unwrap()
+    };
+    let path = folder.path().join("part");
+    fs::write(&path, part(0)).unwrap();
+    let other = part(1);
+    fuzz("columns of a giant table (forgiving)", &path, || {
+        let changed = ScannedPart::from_bytes(&fs::read(&path).unwrap());
+        let parts = changed.into_iter().chain(ScannedPart::from_bytes(&other)).collect();
+        let wrong = || Error::Usage("they do not fit".into());
+        let (scan, _) = ScannedPart::join(parts).ok_or_else(wrong)?;
+        assert_eq!((scan.names.len(), scan.sketches.len()), (3, 3));
+        profile::profile(&scan);
+        Ok(())
+    });
 }
 
 /// What is kept of the sketches of a table in many files: a changed one is not used, and one made so that it seems unchanged does no harm.

@@ -4,6 +4,7 @@
 //! INDEX/lists/NAME/list.json              written last; NAME is the hash of it and of the shards
 //! INDEX/lists/NAME/shards/00003.jsonl     the tables of shard 3, one a line
 //! INDEX/lists/NAME/segments/HASH/…        its segments, each complete or not there
+//! INDEX/lists/NAME/parts/HASH             columns of giant tables that it has read
 //! INDEX/lists/NAME/rows/00003-HASH.json   what became of it, created after its segments
 //! INDEX/lists/NAME/at-work-…              where a worker reads, locked by it
 //! ```
@@ -23,6 +24,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use super::super::super::index_store::IndexStore;
 use super::super::super::manifest::{self, FileEntry, Manifest, SEGMENTS, SegmentEntry};
 use super::super::super::verify::damage_of;
+use super::super::Outcome;
 use super::listed_read::{self, ListedRead};
 use super::{ShardList, ShardRow, VERSION};
 use lakeward_core::error::{Error, Holds, Result};
@@ -34,6 +36,7 @@ use lakeward_models::embed::Embedder;
 const LISTS: &str = "lists";
 const HEADER: &str = "list.json";
 const ROWS: &str = "rows";
+const PARTS: &str = "parts";
 /// Maximum size of a file: more is an attack.
 const MOST_BYTES: usize = 4 << 30;
 /// Bytes fetched at once.
@@ -182,12 +185,12 @@ impl ListFolder {
         let name = shard_name(shard);
         let text = self.get(&name)?.ok_or_else(|| self.damaged(&name, "it is missing"))?;
         let listed = listed_read::parsed(&text).map_err(|reason| self.damaged(&name, reason))?;
-        if !listed.is_sorted_by(|one, next| one.id() < next.id()) {
+        if !listed.is_sorted_by(|one, next| (one.id(), one.part()) < (next.id(), next.part())) {
             return Err(self.damaged(&name, "its tables are out of order"));
         }
         // Who may write beside an index may not have everything read that its readers can open.
         match listed.iter().find(|listed| !listed.is_in(Path::new(&list.lake))) {
-            Some(listed) => Err(self.damaged(&name, format!("`{}` is not in the lake", listed.path().display()))),
+            Some(listed) => Err(self.damaged(&name, format!("`{}` is not in the lake", listed.file().path.display()))),
             None => Ok(listed),
         }
     }
@@ -252,6 +255,44 @@ impl ListFolder {
         Ok(kept)
     }
 
+    /// Keeps the segments that `outcome` has in `from`; returns the row, without number and time.
+    pub(super) fn row_of(&self, from: &Path, outcome: Outcome) -> Result<ShardRow> {
+        let segments = outcome.work.segments.iter().map(|segment| self.keep(from, segment));
+        Ok(ShardRow {
+            format_version: VERSION,
+            shard: 0,
+            tables: outcome.work.segments.iter().map(|segment| u64::from(segment.tables)).sum(),
+            rows: outcome.rows,
+            read_bytes: outcome.read_bytes,
+            sampled: outcome.sampled,
+            segments: segments.collect::<Result<_>>()?,
+            parts: Vec::new(),
+            skipped: outcome.work.skipped,
+            partial: outcome.work.partial,
+            repaired: outcome.repaired,
+            problems: outcome.problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
+            elapsed_ms: 0,
+        })
+    }
+
+    /// Keeps columns of a giant table, under the name of their content; returns it.
+    pub(super) fn keep_part(&self, bytes: &[u8]) -> Result<String> {
+        let name = format!("{:032x}", xxh3_128(bytes));
+        let file = format!("{PARTS}/{name}");
+        if self.store.is_none() && self.part(&name)?.is_none() {
+            let _ = fs::remove_file(self.folder.join(&file));
+        }
+        self.create(&file, bytes.to_vec())?;
+        Ok(name)
+    }
+
+    /// What [`keep_part`](Self::keep_part) has kept under `name`; `None` if that is missing or damaged.
+    pub(super) fn part(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let is_name = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bytes = if is_name { self.get(&format!("{PARTS}/{name}"))? } else { None };
+        Ok(bytes.filter(|bytes| format!("{:032x}", xxh3_128(bytes)) == name))
+    }
+
     /// Adds the row of a shard, which has the name of its content.
     pub(super) fn add(&self, row: &ShardRow) -> Result<()> {
         let text = |row: &ShardRow| serde_json::to_vec_pretty(row).map_err(|error| Error::Internal(error.to_string()));
@@ -290,10 +331,11 @@ impl ListFolder {
         Ok(rows)
     }
 
-    /// The first of `rows` whose segments are all there and intact, on this machine then.
+    /// The first of `rows` whose segments and parts are all there and intact, segments on this machine then.
     pub(super) fn whole_row(&self, rows: Vec<ShardRow>) -> Result<Option<ShardRow>> {
         for row in rows {
-            if row.segments.iter().try_fold(true, |whole, segment| Ok(whole && self.has(segment)?))? {
+            let segments = row.segments.iter().try_fold(true, |whole, segment| Ok(whole && self.has(segment)?))?;
+            if row.parts.iter().try_fold(segments, |whole, part| Ok(whole && self.part(&part.file)?.is_some()))? {
                 return Ok(Some(row));
             }
         }
@@ -308,8 +350,15 @@ impl ListFolder {
         Ok(is_whole())
     }
 
-    /// Removes the segments of `rows`, which are in the index now. What cannot be removed is left.
-    pub(super) fn remove_segments(&self, rows: &[ShardRow]) {
+    /// Removes the segments and parts of `rows`, which are in the index now. What cannot be removed is left.
+    pub(super) fn remove_work(&self, rows: &[ShardRow]) {
+        for part in rows.iter().flat_map(|row| &row.parts) {
+            let file = format!("{PARTS}/{}", part.file);
+            let _ = match &self.store {
+                Some(store) => store.objects().remove(&[self.object(&file)]),
+                None => fs::remove_file(self.folder.join(file)),
+            };
+        }
         for segment in rows.iter().flat_map(|row| &row.segments) {
             let _ = fs::remove_dir_all(Manifest::segment_folder(&self.folder, &segment.name));
             if let Some(store) = &self.store {

@@ -1,4 +1,4 @@
-//! One table to be read, as a shard writes it down.
+//! One table to be read, or some of its columns, as a shard writes it down.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -6,9 +6,11 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 
 use super::super::super::plan::{Read, Source};
+use super::pieces::Piece;
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::cell_setting::CellSetting;
 use lakeward_lake::metadata::TableMetadata;
+use lakeward_lake::scan::ColumnPart;
 use lakeward_lake::source::{LakeFile, TableId};
 
 /// A line of a shard.
@@ -22,6 +24,9 @@ pub(super) struct ListedRead {
     cells: Vec<CellSetting>,
     metadata_hash: u64,
     new: bool,
+    /// The columns, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<ColumnPart>,
 }
 
 /// Whether a shard can have it: not a record, nor a file whose path is not UTF-8.
@@ -29,13 +34,13 @@ pub(super) fn is_listed(read: &Read<'_>) -> bool {
     matches!(read.source, Source::File(file, _) if file.path.to_str().is_some())
 }
 
-/// The lines of `reads`.
+/// The lines of `pieces`.
 ///
 /// # Errors
 /// [`Error::Internal`].
-pub(super) fn written(reads: &[&Read<'_>]) -> Result<Vec<u8>> {
+pub(super) fn written(pieces: &[Piece<'_>]) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    for read in reads {
+    for Piece { read, part } in pieces {
         let Source::File(file, metadata) = &read.source else { continue };
         let listed = ListedRead {
             id: read.id.clone(),
@@ -44,6 +49,7 @@ pub(super) fn written(reads: &[&Read<'_>]) -> Result<Vec<u8>> {
             cells: read.cells.clone(),
             metadata_hash: read.metadata_hash,
             new: read.new,
+            part: *part,
         };
         serde_json::to_writer(&mut text, &listed).map_err(|error| Error::Internal(error.to_string()))?;
         text.push(b'\n');
@@ -63,9 +69,14 @@ impl ListedRead {
         &self.id
     }
 
-    /// Where it is opened.
-    pub fn path(&self) -> &Path {
-        &self.file.path
+    /// Its file.
+    pub fn file(&self) -> &LakeFile {
+        &self.file
+    }
+
+    /// The columns to be read, if not all.
+    pub fn part(&self) -> Option<ColumnPart> {
+        self.part
     }
 
     /// Whether that is below the folder or address of the lake.
