@@ -42,7 +42,8 @@ fn value_of(field: Field, dataset: &Dataset, lake: &str) -> SourcedValue {
                 }
             }
         }
-        Field::Creators => facets(&["creator", "creators", "author", "authors", "contributor", "contributors"]),
+        Field::Creators => facets(&["creator", "creators", "author", "authors", "contributor", "contributors"])
+            .or_else(|| text(&metadata.publisher, "publisher")),
         Field::Licence => text(&metadata.licence, "licence"),
         Field::Format => {
             facets(&["format"]).or_else(|| Some((dataset.path()?.rsplit_once('.')?.1.to_uppercase(), "path")))

@@ -190,6 +190,8 @@ fn draft_table(
         scan.samples.iter_mut().for_each(|sample| *sample = sample.emptied());
         key_sample::read(&file.path, &profile, options.max_rows, &mut scan.samples)?;
     }
+    let metadata =
+        metadata.map(|metadata| metadata.of_columns(|name| profile.columns.iter().any(|column| column.name == name)));
     let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
     let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
     let dataset = Dataset::Table(Arc::new(TableEntry {

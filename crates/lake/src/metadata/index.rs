@@ -141,15 +141,17 @@ impl MetadataIndex {
         }
     }
 
-    /// The README of a folder; that of the lake as a whole says too little of tables in folders of their own.
+    /// The README of a folder; what that of the lake is called and is about says too little of each of its tables.
     fn add_readme(&mut self, file: &str, mut dataset: Dataset) {
         let folder = split_path(file).0.to_string();
         dataset.whole.file = Some(file.to_string());
         let mut general = dataset.whole.clone();
         if folder.is_empty() {
-            general = TableMetadata::default();
+            (general.title, general.description) = (None, None);
         }
-        if general != TableMetadata::default() {
+        let says_nothing =
+            TableMetadata { standard: general.standard, file: general.file.clone(), ..Default::default() };
+        if general != says_nothing {
             let at = self.store(general);
             self.by_readme.entry(folder).or_insert(at);
         }

@@ -253,6 +253,15 @@ impl TableMetadata {
         self
     }
 
+    /// These values; of a README of the whole lake, which has columns of all its tables, with those of one table.
+    pub fn of_columns(mut self, is_own: impl Fn(&str) -> bool) -> Self {
+        let is_of_lake = self.file.as_ref().is_some_and(|file| !file.contains('/'));
+        if self.standard == Some(Standard::Readme) && is_of_lake {
+            self.columns.retain(|name, _| is_own(name));
+        }
+        self
+    }
+
     /// Takes places and time from `other` where they are empty here.
     fn take_coverage(&mut self, other: &TableMetadata) {
         if self.spatial.is_empty() {

@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::catalogue_records::{Described, RecordFlaw, Records};
 use super::dump::{self, Form, Item};
 use super::parts::{Unused, UnusedReason};
-use super::spool::Spool;
+use super::spool::{self, Spool};
 use super::standards::{self, Read as Outcome};
 use super::{Dataset, TableMetadata, clean, own_form, xml};
 use crate::reader;
@@ -25,6 +26,9 @@ const LONGEST_ID_BYTES: usize = 256;
 const MOST_RECORDS: usize = 20_000_000;
 /// Most bytes read of one file, unpacked.
 const MOST_BYTES: u64 = 64 << 30;
+/// Lines that are parsed side by side, and their bytes.
+const LINES_AT_ONCE: usize = 4096;
+const BYTES_AT_ONCE: usize = 32 << 20;
 /// Lines or records that cannot be used and are named one by one; where there are more than a few, their number is said before them.
 pub(super) const MOST_REPORTED: usize = 100_000;
 const FEW: u64 = 5;
@@ -58,31 +62,47 @@ impl Records {
         }
         let input = reader::open_unpacked(path)?;
         let mut input = BufReader::with_capacity(1 << 16, input.take(MOST_BYTES));
-        let (mut line, mut number, mut bytes) = (Vec::new(), 0u64, 0u64);
-        loop {
-            line.clear();
-            number += 1;
-            let length = match read_line(&mut input, &mut line) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if records.described.is_empty() => return Err(Error::io("read", path, error)),
-                Err(error) => {
-                    records.leave_out(number, &format!("the file ends in an error: {error}"));
+        let (mut number, mut bytes, mut ended) = (0u64, 0u64, false);
+        while !ended {
+            // Lines are parsed on all cores, and taken in their order.
+            let (mut lines, mut held) = (Vec::new(), 0);
+            let mut failure = None;
+            while lines.len() < LINES_AT_ONCE && held < BYTES_AT_ONCE && !ended {
+                let mut line = Vec::new();
+                match read_line(&mut input, &mut line) {
+                    Ok(0) => ended = true,
+                    Ok(length) => {
+                        bytes += length;
+                        held += line.len();
+                        lines.push((line, length, lines.is_empty() && number == 0));
+                    }
+                    Err(error) => (failure, ended) = (Some(error), true),
+                }
+            }
+            let parsed: Vec<_> = lines
+                .into_par_iter()
+                .map(|(line, length, is_first)| match length > LONGEST_LINE_BYTES as u64 {
+                    true => Err(NoRecord::Line(format!("longer than {} KB", LONGEST_LINE_BYTES >> 10))),
+                    false => Parsed::of(&line, is_first, &name),
+                })
+                .collect();
+            for parsed in parsed {
+                number += 1;
+                if records.described.len() >= MOST_RECORDS {
+                    records.leave_out(number, &format!("more than {MOST_RECORDS} records; the rest is left out"));
+                    (ended, failure) = (true, None);
                     break;
                 }
-            };
-            bytes += length;
-            if records.described.len() >= MOST_RECORDS {
-                records.leave_out(number, &format!("more than {MOST_RECORDS} records; the rest is left out"));
-                break;
-            }
-            if length > LONGEST_LINE_BYTES as u64 {
-                records.leave_out(number, &format!("longer than {} KB", LONGEST_LINE_BYTES >> 10));
-            } else if let Err(unused) = records.take_line(&line, number == 1, &name) {
-                match unused {
-                    NoRecord::Line(reason) => records.leave_out(number, &reason),
-                    NoRecord::Disk(error) => return Err(error),
+                match parsed.and_then(|parsed| parsed.map_or(Ok(()), |parsed| records.take(parsed, &name))) {
+                    Ok(()) => {}
+                    Err(NoRecord::Line(reason)) => records.leave_out(number, &reason),
+                    Err(NoRecord::Disk(error)) => return Err(error),
                 }
+            }
+            match failure {
+                Some(error) if records.described.is_empty() => return Err(Error::io("read", path, error)),
+                Some(error) => records.leave_out(number + 1, &format!("the file ends in an error: {error}")),
+                None => {}
             }
         }
         if bytes >= MOST_BYTES {
@@ -184,35 +204,6 @@ impl Records {
         }
     }
 
-    fn take_line(&mut self, line: &[u8], is_first: bool, name: &Arc<str>) -> std::result::Result<(), NoRecord> {
-        let line = line.trim_ascii_end();
-        let line = if is_first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
-        if line.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let record: Value =
-            serde_json::from_slice(line).map_err(|error| NoRecord::Line(format!("not valid JSON: {error}")))?;
-        let Value::Object(fields) = &record else { return Err(NoRecord::line("not an object")) };
-        if let Some(dataset) = standards::of_json(&record) {
-            let Some(id) = id_of(&dataset) else { return Err(NoRecord::line("it has no id, identifier or title")) };
-            return self.take(id, dataset, name, line.len() as u64, ContentHash::of_bytes(line), false);
-        }
-        let id = match fields.get("id") {
-            Some(Value::String(id)) => id.trim().to_string(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => return Err(NoRecord::line("it has no `id`")),
-        };
-        if id.is_empty() || id.len() > LONGEST_ID_BYTES {
-            return Err(NoRecord::Line(format!("its `id` is empty or longer than {LONGEST_ID_BYTES} bytes")));
-        }
-        if id != clean::line(&id) {
-            return Err(NoRecord::line("its `id` holds characters that do not show"));
-        }
-        let content = ContentHash::of_bytes(line);
-        let dataset = Dataset { whole: own_form::metadata(&record), ..Dataset::default() };
-        self.take(id, dataset, name, line.len() as u64, content, false)
-    }
-
     /// Stores a dataset of a document of which `bytes` are its own; `renamed` are the ids of such documents in which
     /// datasets may share an id and get new ones.
     fn take_dataset(
@@ -240,7 +231,9 @@ impl Records {
         // A document's bytes cannot be split by dataset, so the metadata read of one is hashed instead.
         let json = serde_json::to_vec(&dataset.whole).map_err(|error| Error::Internal(error.to_string()))?;
         let bytes = if bytes == 0 { json.len() as u64 } else { bytes };
-        match self.take(id, dataset, name, bytes, ContentHash::of_bytes(&json), is_harvested) {
+        let content = ContentHash::of_bytes(&json);
+        let parsed = Parsed::new(id, dataset, name, bytes, content, is_harvested);
+        match parsed.and_then(|parsed| self.take(parsed, name)) {
             Ok(()) => Ok(()),
             Err(NoRecord::Line(reason)) => {
                 self.leave_out_of(number, "record", &reason);
@@ -250,15 +243,8 @@ impl Records {
         }
     }
 
-    fn take(
-        &mut self,
-        id: String,
-        dataset: Dataset,
-        name: &Arc<str>,
-        line_bytes: u64,
-        content: ContentHash,
-        is_harvested: bool,
-    ) -> std::result::Result<(), NoRecord> {
+    fn take(&mut self, parsed: Parsed, name: &Arc<str>) -> std::result::Result<(), NoRecord> {
+        let Parsed { id, json, unused, files, line_bytes, content, is_harvested } = parsed;
         if self.described.len() >= MOST_RECORDS {
             return Err(NoRecord::Line(format!("more than {MOST_RECORDS} records; the rest is left out")));
         }
@@ -267,16 +253,74 @@ impl Records {
             return Err(NoRecord::Line(format!("`{id}` has a record already")));
         }
         self.replaced += u64::from(known.is_some());
-        let Dataset { whole, files, formats, .. } = dataset;
-        let mut metadata = TableMetadata { file: Some(name.to_string()), ..whole };
-        metadata.add_formats(formats);
-        self.note_flaws(&id, &metadata.unused);
-        let metadata = Spool::put(&self.spool, &metadata).map_err(NoRecord::Disk)?;
-        let files = dump::file_names(&files);
+        self.note_flaws(&id, &unused);
+        let metadata = Spool::put(&self.spool, &json).map_err(NoRecord::Disk)?;
         let name = Arc::clone(name);
         let described = Described { name, metadata, files, line_bytes, content, is_harvested };
         self.described.insert(TableId::new(id), Box::new(described));
         Ok(())
+    }
+}
+
+/// A record that was parsed, to be taken in its order.
+struct Parsed {
+    id: String,
+    /// Its metadata as they are spooled.
+    json: Vec<u8>,
+    unused: Vec<Unused>,
+    /// Names of the files that hold its data.
+    files: Vec<String>,
+    line_bytes: u64,
+    content: ContentHash,
+    is_harvested: bool,
+}
+
+impl Parsed {
+    fn new(
+        id: String,
+        dataset: Dataset,
+        name: &str,
+        line_bytes: u64,
+        content: ContentHash,
+        is_harvested: bool,
+    ) -> std::result::Result<Self, NoRecord> {
+        let Dataset { whole, files, formats, .. } = dataset;
+        let mut metadata = TableMetadata { file: Some(name.to_string()), ..whole };
+        metadata.add_formats(formats);
+        let json = spool::written(&metadata).map_err(NoRecord::Disk)?;
+        let files = dump::file_names(&files);
+        Ok(Self { id, json, unused: metadata.unused, files, line_bytes, content, is_harvested })
+    }
+
+    /// The record of a line; none of an empty one.
+    fn of(line: &[u8], is_first: bool, name: &str) -> std::result::Result<Option<Self>, NoRecord> {
+        let line = line.trim_ascii_end();
+        let line = if is_first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        if line.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        let record: Value =
+            serde_json::from_slice(line).map_err(|error| NoRecord::Line(format!("not valid JSON: {error}")))?;
+        let Value::Object(fields) = &record else { return Err(NoRecord::line("not an object")) };
+        if let Some(dataset) = standards::of_json(&record) {
+            let Some(id) = id_of(&dataset) else { return Err(NoRecord::line("it has no id, identifier or title")) };
+            let content = ContentHash::of_bytes(line);
+            return Self::new(id, dataset, name, line.len() as u64, content, false).map(Some);
+        }
+        let id = match fields.get("id") {
+            Some(Value::String(id)) => id.trim().to_string(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => return Err(NoRecord::line("it has no `id`")),
+        };
+        if id.is_empty() || id.len() > LONGEST_ID_BYTES {
+            return Err(NoRecord::Line(format!("its `id` is empty or longer than {LONGEST_ID_BYTES} bytes")));
+        }
+        if id != clean::line(&id) {
+            return Err(NoRecord::line("its `id` holds characters that do not show"));
+        }
+        let content = ContentHash::of_bytes(line);
+        let dataset = Dataset { whole: own_form::metadata(&record), ..Dataset::default() };
+        Self::new(id, dataset, name, line.len() as u64, content, false).map(Some)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The first heading is the title and the text below it the description of every table of the folder that nothing else describes. A line
 //! that names a table file, as text or in a table, belongs to that file; a line of a table whose first cell is a column's name describes
-//! the column.
+//! the column. Who publishes the data, under which licence and the like is taken from lines and headings that say so: `Licence: CC0`.
 
 use super::clean;
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
@@ -12,17 +12,63 @@ const MOST_LINES: usize = 2_000;
 /// Files of a folder that are named one by one.
 const MOST_FILES: usize = 500;
 
+/// What a line can say of all tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    Publisher,
+    Licence,
+    Modified,
+    Version,
+    Method,
+}
+
+/// The names of facts before a colon or in a heading.
+const LABELS: [(Fact, &[&str]); 5] = [
+    (
+        Fact::Publisher,
+        &[
+            "publisher",
+            "published by",
+            "source",
+            "sources",
+            "data source",
+            "author",
+            "authors",
+            "creator",
+            "made by",
+            "provider",
+        ],
+    ),
+    (Fact::Licence, &["licence", "license", "licensing", "terms of use", "terms", "copyright"]),
+    (Fact::Modified, &["updated", "last updated", "last update", "last modified", "last changed"]),
+    (Fact::Version, &["version"]),
+    (Fact::Method, &["method", "methods", "methodology", "how it was collected", "data collection", "collection"]),
+];
+
+/// What a sentence says before a fact.
+const SAID: [(Fact, &str); 8] = [
+    (Fact::Licence, "licensed under "),
+    (Fact::Licence, "released under "),
+    (Fact::Licence, "available under "),
+    (Fact::Publisher, "published by "),
+    (Fact::Publisher, "compiled by "),
+    (Fact::Publisher, "collected by "),
+    (Fact::Publisher, "maintained by "),
+    (Fact::Modified, "last updated "),
+];
+
 /// Whether a file of this name, in lower case, is such a text.
 pub(crate) fn is_readme(name: &str) -> bool {
-    matches!(name, "readme" | "readme.md" | "readme.markdown")
+    matches!(name, "readme" | "readme.md" | "readme.markdown" | "readme.txt")
 }
 
 /// Reads the text. `is_table` tells names of table files.
 pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
     let mut whole = TableMetadata { standard: Some(Standard::Readme), ..TableMetadata::default() };
     let (mut body, mut files) = (Vec::new(), Vec::<(String, Vec<String>)>::new());
-    // The file whose section is read.
+    // The file whose section is read, and the fact whose heading was.
     let mut section: Option<usize> = None;
+    let mut headed: Option<Fact> = None;
     for line in without_head(text).lines().take(MOST_LINES).map(str::trim).filter(|line| !line.is_empty()) {
         let heading = line.starts_with('#').then(|| plain(line.trim_start_matches('#')));
         if line.chars().all(|letter| "|:-=_* ".contains(letter)) {
@@ -40,6 +86,7 @@ pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
         let places: Vec<usize> = named.iter().filter_map(|name| place_of(name)).collect();
         if let Some(heading) = heading {
             section = places.first().copied();
+            headed = fact_labelled(&heading);
             match (&whole.title, section) {
                 (None, None) if !heading.is_empty() => whole.title = Some(clean::line(&heading)),
                 (_, None) => body.push(heading),
@@ -51,10 +98,23 @@ pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
             true => line.trim_matches('|').split('|').map(|cell| plain(cell.trim())).collect(),
             false => vec![plain(line.trim_start_matches(['-', '*', '+']).trim())],
         };
+        let is_item = line.starts_with("- ") || line.starts_with("* ") || line.starts_with('`');
+        if let (true, [], [item]) = (is_item, places.as_slice(), cells.as_slice())
+            && let Some((name, description)) = column_of(item)
+        {
+            let column = ColumnMetadata { description: Some(description), ..ColumnMetadata::default() };
+            if whole.columns.len() < clean::MOST_COLUMNS {
+                whole.columns.entry(name).or_insert(column);
+            }
+        }
         let of_file = |cells: &[String]| {
             let others = cells.iter().filter(|cell| !named.contains(*cell)).cloned().collect::<Vec<_>>().join(" ");
             named.iter().fold(others, |text, name| text.replace(name.as_str(), " "))
         };
+        if places.is_empty() && section.is_none() {
+            let headed = headed.take().map(|fact| (fact, cells.join(" ")));
+            headed.into_iter().chain(facts(&cells)).for_each(|(fact, value)| note(&mut whole, fact, &value));
+        }
         match (places.as_slice(), section, cells.as_slice()) {
             ([], None, [name, rest @ ..]) if !rest.is_empty() => {
                 let description = clean::line(&rest.join(" "));
@@ -79,6 +139,51 @@ pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
         },
     });
     Dataset { whole, files: files.collect(), ..Dataset::default() }
+}
+
+/// A column and what it holds, as an item of a list says it: `qty_sold: pieces sold`.
+fn column_of(item: &str) -> Option<(String, String)> {
+    let (name, description) = [": ", " - ", " – ", " — "].iter().find_map(|mark| item.split_once(mark))?;
+    let is_name = !name.is_empty() && !name.contains(char::is_whitespace) && fact_labelled(name).is_none();
+    let description = clean::line(description);
+    (is_name && !description.is_empty()).then(|| (clean::line(name), description))
+}
+
+/// The fact that a text is the name of.
+fn fact_labelled(label: &str) -> Option<Fact> {
+    let label = label.trim().to_lowercase();
+    LABELS.iter().find(|(_, labels)| labels.contains(&label.as_str())).map(|(fact, _)| *fact)
+}
+
+/// What a line says: after a name and a colon, or in a sentence.
+fn facts(cells: &[String]) -> Vec<(Fact, String)> {
+    let labelled = match cells {
+        [line] => line.split_once(':').and_then(|(label, value)| Some((fact_labelled(label)?, value.to_string()))),
+        // A row of a table may be about a column of this name.
+        _ => None,
+    };
+    let line = cells.join(" ");
+    let said = SAID.iter().filter_map(|(fact, before)| {
+        let at = line.to_ascii_lowercase().find(before)? + before.len();
+        let end = line[at..].find([';', '(']).into_iter().chain(line[at..].find(". ")).min();
+        Some((*fact, line[at..end.map_or(line.len(), |end| at + end)].trim_end_matches('.').to_string()))
+    });
+    labelled.into_iter().chain(said).collect()
+}
+
+/// Notes what was said first.
+fn note(whole: &mut TableMetadata, fact: Fact, value: &str) {
+    let field = match fact {
+        Fact::Publisher => &mut whole.publisher,
+        Fact::Licence => &mut whole.licence,
+        Fact::Modified => &mut whole.modified,
+        Fact::Version => &mut whole.version,
+        Fact::Method => &mut whole.method,
+    };
+    let value = clean::line(value);
+    if field.is_none() && !value.is_empty() {
+        *field = Some(value);
+    }
 }
 
 /// The text below a head of settings between two lines of hyphens.
@@ -147,6 +252,28 @@ mod tests {
             files,
             [("rates.csv", Some("Accidents of each airline")), ("years.csv", Some("Accidents of each year"))]
         );
+    }
+
+    #[test]
+    fn who_made_it_and_how_it_may_be_used_is_read() {
+        let of = |text: &str| read(text, |name| name.ends_with(".csv")).whole;
+        let lines = of(
+            "# Allotments\n\n- **Licence**: CC BY 4.0\n- Source: [Leeds council](http://x.y)\n\nLast updated: 3 May 2024\n\n## Methodology\nCounted on foot.\nTwice.\n",
+        );
+        let said = |whole: &TableMetadata| {
+            [&whole.licence, &whole.publisher, &whole.modified, &whole.method].map(|it| it.clone().unwrap_or_default())
+        };
+        assert_eq!(said(&lines), ["CC BY 4.0", "Leeds council", "3 May 2024", "Counted on foot."]);
+        let sentences = of(
+            "Compiled by the harbour office (2019). The data are licensed under the Open Database License. Last updated in June.",
+        );
+        assert_eq!(said(&sentences), ["the Open Database License", "the harbour office", "in June", ""]);
+        let columns =
+            of("- `qty_sold`: pieces sold\n* day - when it was sold\n- Licence: none\n- we sold: much\n").columns;
+        let columns: Vec<(&str, &str)> =
+            columns.iter().map(|(name, column)| (name.as_str(), column.description.as_deref().unwrap_or(""))).collect();
+        assert_eq!(columns, [("day", "when it was sold"), ("qty_sold", "pieces sold")]);
+        assert_eq!(said(&of("File | What\n---|---\nsource | where it was seen\n")), ["", "", "", ""]);
     }
 
     #[test]

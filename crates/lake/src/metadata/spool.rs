@@ -47,21 +47,28 @@ impl Default for Spool {
     }
 }
 
+/// `metadata` as it is stored.
+///
+/// # Errors
+/// [`Error::Internal`].
+pub(super) fn written(metadata: &TableMetadata) -> Result<Vec<u8>> {
+    to_vec(metadata).map_err(|error| Error::Internal(error.to_string()))
+}
+
 impl Spool {
-    /// Stores `metadata`.
+    /// Stores metadata that was [`written`].
     ///
     /// # Errors
     /// [`Error::Io`] where the folder for temporary files is full.
-    pub fn put(spool: &Arc<Self>, metadata: &TableMetadata) -> Result<Spooled> {
-        let json = to_vec(metadata).map_err(|error| Error::Internal(error.to_string()))?;
+    pub fn put(spool: &Arc<Self>, json: &[u8]) -> Result<Spooled> {
         let bytes = u32::try_from(json.len()).map_err(|_| Error::Internal("metadata of 4 GB".into()))?;
         let mut place = spool.0.lock().unwrap_or_else(PoisonError::into_inner);
         let start = place.written + place.pending.len() as u64;
-        place.pending.extend_from_slice(&json);
+        place.pending.extend_from_slice(json);
         if place.pending.len() >= BUFFER_BYTES {
             place.flush()?;
         }
-        Ok(Spooled { spool: Arc::clone(spool), start, bytes, hash: xxh3_64(&json) })
+        Ok(Spooled { spool: Arc::clone(spool), start, bytes, hash: xxh3_64(json) })
     }
 }
 
@@ -112,7 +119,7 @@ mod tests {
         };
         let mut stored: Vec<(usize, Spooled)> = Vec::new();
         for number in 0..100_000 {
-            stored.push((number, Spool::put(&spool, &titled(number)).unwrap()));
+            stored.push((number, Spool::put(&spool, &written(&titled(number)).unwrap()).unwrap()));
             if number % 20_000 == 7 {
                 assert_eq!(stored[number / 2].1.metadata().unwrap(), titled(number / 2));
             }

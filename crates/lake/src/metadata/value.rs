@@ -23,8 +23,9 @@ pub(super) fn get<'a>(object: &'a Value, names: &[&str]) -> &'a Value {
 
 fn get_one<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     let exact = map.get(name).filter(|value| !value.is_null());
-    exact
-        .or_else(|| map.iter().find(|(key, value)| local_name(key) == name && !value.is_null()).map(|(_, value)| value))
+    // As `local_name`, and fast where no key ends so.
+    let is_it = |key: &str| key.strip_suffix(name).is_some_and(|prefix| prefix.ends_with([':', '/', '#']));
+    exact.or_else(|| map.iter().find(|(key, value)| is_it(key) && !value.is_null()).map(|(_, value)| value))
 }
 
 /// `dct:title`, `http://purl.org/dc/terms/title` and `title` are all `title`.

@@ -8,11 +8,12 @@
 mod names;
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use names::{short_forms, written_in_names};

@@ -7,10 +7,10 @@ use lakeward_core::plan::{
 use super::groups::count;
 use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
-use crate::reader::schema::{ColumnKind, StandIn};
+use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Function, Role, Span};
 use crate::reader::unit::Unit;
-use lakeward_core::text::{lower_words, name_key};
+use lakeward_core::text::{lower_words, name_key, name_words};
 
 impl Assembler<'_> {
     /// What the turn groups by.
@@ -174,7 +174,10 @@ impl Assembler<'_> {
         let columns = self.names(span);
         let second = span.second.map(|column| self.name(column));
         match function {
-            Function::Count => vec![count()],
+            Function::Count => {
+                self.remark_on_quantity();
+                vec![count()]
+            }
             Function::Sum | Function::CountDistinct if columns.is_empty() && asks_how_many(span) => {
                 let doubt = NotApplied::rows_counted(&span.words);
                 if !self.not_applied.contains(&doubt) {
@@ -229,6 +232,21 @@ impl Assembler<'_> {
                 let columns: Vec<String> = both.into_iter().map(of).collect();
                 columns.into_iter().map(|name| plain(function.clone(), Some(name))).collect()
             }
+        }
+    }
+
+    /// Says that rows are counted where a column has how many each row is of.
+    fn remark_on_quantity(&mut self) {
+        const NAMES: [&str; 7] = ["qty", "quantity", "pieces", "pcs", "units", "pax", "headcount"];
+        let has_several = |column: &&SchemaColumn| {
+            let is_called = name_words(&column.name).iter().any(|word| NAMES.contains(&word.to_lowercase().as_str()));
+            is_called && !column.of_result && column.range.is_some_and(|(_, most)| most > 1.0)
+        };
+        let Some(column) = self.schema.columns.iter().find(has_several) else { return };
+        let remark =
+            format!("rows are counted; how many each is of is in `{0}`: \"the sum of {0}\" adds that up", column.name);
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
     }
 
