@@ -140,3 +140,61 @@ fn who_names_no_column_is_not_sure_to_be_understood() {
         first(&other).preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
     assert!(doubts.iter().any(|doubt| doubt.contains("`deposit`")), "{:?}", first(&other));
 }
+
+/// A lake in short names, and what its README says of them.
+fn short_names() -> (Folder, Lakeward) {
+    let mut calls = String::from("cl_no,dt,st,prs,qty,crw\n");
+    for call in 0..160 {
+        let (month, day) = (call % 12 + 1, call % 27 + 1);
+        let state = ["open", "shut"][call % 2];
+        calls.push_str(&format!(
+            "{call},2024-{month:02}-{day:02},{state},{},{},crew {}\n",
+            call % 9,
+            call % 5,
+            call % 7
+        ));
+    }
+    let readme = "# Lifeboat\n\nCompiled by the harbour master\nof Sund. Licence: CC0. Last updated 2025-02-01.\n\n\
+        - `prs`: persons who were on board\n- `crw`: crew that went out\n";
+    let folder = Folder::of(&[("calls.csv", &calls), ("README.md", readme)]);
+    let (lakeward, _) = built(folder.path());
+    (folder, lakeward)
+}
+
+#[test]
+fn a_readme_of_the_lake_says_what_columns_are_and_who_made_it() {
+    let (_folder, lakeward) = short_names();
+    let named = after(&lakeward, &["calls with more than six persons"]).0;
+    assert!(named.contains("prs") && named.contains('6'), "{named}");
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "show me the calls");
+    let said = say(&lakeward, &mut session, "which licence has it, and who compiled it?");
+    let facts: Vec<&str> = said.facts.iter().filter_map(|fact| fact.value.as_deref()).collect();
+    assert!(facts.contains(&"CC0"), "{:?}", said.facts);
+    assert!(facts.iter().any(|fact| fact.starts_with("the harbour master of Sund")), "{:?}", said.facts);
+}
+
+#[test]
+fn what_is_named_alone_is_opened() {
+    let (_folder, lakeward) = short_names();
+    for text in ["calls", "I need the calls", "show me the calls please"] {
+        let (plan, answer) = after(&lakeward, &[text]);
+        let doubts = first(&answer).preconditions.iter().any(|part| !part.met);
+        assert!(plan.contains("calls") && !plan.contains("steps") && !doubts, "{text}: {plan} {answer:?}");
+    }
+}
+
+#[test]
+fn a_number_that_is_asked_for_is_computed_or_missed() {
+    let (_folder, lakeward) = short_names();
+    let counted = after(&lakeward, &["how many calls are open?"]).1;
+    assert!(first(&counted).reason.contains("`qty`"), "{}", first(&counted).reason);
+    let (plan, missed) = after(&lakeward, &["show me the calls", "how much did it all cost in March?"]);
+    let silent = missed
+        .operations
+        .first()
+        .is_some_and(|first| first.question.is_none() && first.preconditions.iter().all(|part| part.met));
+    assert!(plan.contains("group") || !silent, "{plan} {missed:?}");
+    let sorted = after(&lakeward, &["show me the calls", "sort them by crew"]).0;
+    assert!(sorted.contains("crw") && !sorted.contains("descending"), "{sorted}");
+}

@@ -6,7 +6,9 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Plan, Relation, Step};
 use lakeward_core::request::Input;
+use lakeward_core::text::{NameParts, is_function_word, lower_words, name_words, stems};
 use lakeward_index::LakeIndex;
+use lakeward_lake::metadata::ColumnMetadata;
 use lakeward_lake::places;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, Weakness};
@@ -21,6 +23,12 @@ use lakeward_sketch::{Normaliser, Writing};
 const MOST_VALUES: usize = 500;
 /// Longest of them, in bytes.
 const LONGEST_VALUE: usize = 80;
+/// Words of a publisher's description that a name may be short for.
+const DESCRIBED_WORDS: usize = 12;
+/// From here on a name is short for a word ([`NameParts::short_form`]).
+const SURELY_SHORT: f64 = 0.7;
+/// Letters of a part of a name that may be short for a word.
+const MOST_LETTERS: usize = 5;
 /// Columns with at most so many values show all of them to the reader.
 const FEW_VALUES: u64 = 12;
 
@@ -179,7 +187,9 @@ fn of_table(index: &LakeIndex, table: &QueryTable) -> KnownColumns {
     let columns = table.columns.iter().map(|column| {
         let samples = column.sketch.samples.iter().map(|(_, value)| value.as_str());
         let known = schema_column(&column.profile, column.sketch.text.lines().chain(samples));
-        SchemaColumn { also: other_names(index, table.entry.id.as_str(), &known.name), ..known }
+        let also = other_names(index, table.entry.id.as_str(), &known.name);
+        let described = table.entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&known.name));
+        written_out(SchemaColumn { also, ..known }, described)
     });
     let hashes = table.columns.iter().map(|column| column.values.hashes.to_vec()).collect();
     KnownColumns { columns: columns.collect(), values: ValuesOf::Hashes(hashes) }
@@ -200,9 +210,33 @@ fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
         let described = entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(&profile.name));
         let unit = described.and_then(|described| described.unit.clone());
         let known = schema_column(profile, samples.into_iter().map(|(_, value)| value));
-        columns.push(SchemaColumn { unit, also: other_names(index, id, &known.name), ..known });
+        let also = other_names(index, id, &known.name);
+        columns.push(written_out(SchemaColumn { unit, also, ..known }, described));
     }
     Ok(KnownColumns { columns, values: ValuesOf::Index(id.to_string()) })
+}
+
+/// A column with its name written out, where it is short for words by which its publisher describes it: `gst_ct` of "number of guests" are guests.
+fn written_out(column: SchemaColumn, described: Option<&ColumnMetadata>) -> SchemaColumn {
+    let Some(said) = described.and_then(|described| described.title.as_ref().or(described.description.as_ref())) else {
+        return column;
+    };
+    let words: Vec<String> = lower_words(said).filter(|word| !is_function_word(word)).take(DESCRIBED_WORDS).collect();
+    let own = name_words(&column.name);
+    let is_said = |part: &String| words.iter().any(|word| word == part);
+    let long = |part: &String| {
+        let short = NameParts::of(part);
+        let is_long =
+            |word: &&String| part.len() <= MOST_LETTERS && word.len() > part.len() && stems(word) != stems(part);
+        words.iter().filter(is_long).find(|word| short.short_form(&NameParts::of(word)) >= SURELY_SHORT)
+    };
+    let parts: Vec<Option<&String>> = own.iter().map(|part| long(part).filter(|_| !is_said(part))).collect();
+    if parts.iter().all(Option::is_none) {
+        return column;
+    }
+    let name = own.iter().zip(parts).map(|(own, long)| long.unwrap_or(own).as_str()).collect::<Vec<_>>().join(" ");
+    let also = column.also.into_iter().chain([name.clone()]).collect();
+    SchemaColumn { also, english: column.english.or(Some(name)), ..column }
 }
 
 /// What users call a column: their note on it, its name with a synonym.

@@ -38,13 +38,24 @@ pub(super) fn named_in_vain<'s>(text: &str, scored: &'s [Scored], at_hand: &Tabl
     tables.filter(is_lost).collect()
 }
 
-/// Whether a request says nothing but a table's name: `show me the invoices`.
+/// Whether a request says nothing but a table's name or title: `show me the invoices`.
 pub(super) fn only_names(text: &str, table: &TableEntry) -> bool {
-    const DATA: [&str; 12] =
-        ["table", "tables", "data", "dataset", "datasets", "file", "files", "row", "rows", "all", "records", "open"];
-    let name = &stems(table.id.as_str()) | &stems(&table.title());
-    let says_more = |word: &String| !is_asking(word) && !DATA.contains(&word.as_str()) && !stems(word).is_subset(&name);
-    let names = |word: &String| !is_function_word(word) && stems(word).is_subset(&name);
+    says_only(text, &(&stems(table.id.as_str()) | &stems(&table.title())))
+}
+
+/// Whether it says nothing but the last part of the table's id.
+pub(super) fn names_outright(text: &str, table: &TableEntry) -> bool {
+    says_only(text, &name(table.id.as_str()))
+}
+
+/// Whether a request asks for what is called by words with these stems, and says no more.
+fn says_only(text: &str, name: &BTreeSet<String>) -> bool {
+    const DATA: [&str; 14] = [
+        "table", "tables", "data", "dataset", "datasets", "file", "files", "row", "rows", "all", "records", "open",
+        "i", "load",
+    ];
+    let says_more = |word: &String| !is_asking(word) && !DATA.contains(&word.as_str()) && !stems(word).is_subset(name);
+    let names = |word: &String| !is_function_word(word) && stems(word).is_subset(name);
     lower_words(text).any(|word| names(&word)) && !lower_words(text).any(|word| says_more(&word))
 }
 

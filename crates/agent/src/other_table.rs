@@ -19,8 +19,8 @@ const READ: usize = 3;
 
 /// Whether a word only asks for something to be shown.
 pub(super) fn is_asking(word: &str) -> bool {
-    const ASKING: [&str; 13] =
-        ["give", "show", "list", "get", "want", "see", "find", "just", "only", "please", "now", "me", "us"];
+    const ASKING: [&str; 14] =
+        ["give", "show", "list", "get", "want", "need", "see", "find", "just", "only", "please", "now", "me", "us"];
     is_function_word(word) || ASKING.contains(&word)
 }
 

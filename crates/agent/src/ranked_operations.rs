@@ -3,13 +3,13 @@
 
 use super::Agent;
 use super::doubts::carried_out_in_doubt;
-use super::named_table::only_names;
+use super::named_table::{names_outright, only_names};
 use super::prediction::{Joined, Joining};
 use super::read_operations::Requested;
 use super::start::{Partners, Start};
 use super::turn::ReadTurn;
 use crate::recommend::likelihood::{Basis, to_probabilities};
-use crate::recommend::next_operations::{self, Situation, unmet};
+use crate::recommend::next_operations::{self, Base, Situation, unmet};
 use crate::recommend::{Question, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -38,16 +38,20 @@ impl Agent<'_> {
         requested: &Requested,
         question: Option<&Question>,
     ) -> Result<RankedOperations> {
-        let asked = requested.operation.as_ref();
-        let ranked = self.by_fit(turn, (start, partners), asked, question);
+        let names_base = |base: &Base<'_>| only_names(&turn.reading.request.text, base.entry);
+        let is_named = start.base.as_ref().is_some_and(names_base);
+        // A table that is named outright and not open yet is wanted as it is.
+        let is_wanted_whole = |base: &Base<'_>| names_outright(&turn.reading.request.text, base.entry);
+        let is_whole = !start.is_at_hand() && start.base.as_ref().is_some_and(is_wanted_whole);
+        let asked = requested.operation.as_ref().filter(|_| !is_whole);
+        let opens = is_named && !start.is_at_hand() && asked.is_none();
+        let ranked = self.by_fit(turn, (start, partners), (asked, opens), question);
         let joined = self.joined(turn, (start, partners), asked, ranked)?;
         let operations = doubting_guesses(turn, (start, partners), joined.operations);
         let basis = match operations.first().filter(|first| first.requested) {
             Some(_) if joined.is_looked_up => Basis::Named,
             Some(_) => self.basis_of_words(turn.session, start, requested.is_lossy),
-            None if start.base.as_ref().is_some_and(|base| only_names(&turn.reading.request.text, base.entry)) => {
-                Basis::Opened
-            }
+            None if is_named => Basis::Opened,
             None => Basis::Fits,
         };
         let operations = self.by_probability(turn.session, start, basis, operations)?;
@@ -60,7 +64,7 @@ impl Agent<'_> {
         &self,
         turn: ReadTurn<'_>,
         (start, partners): (&Start<'_>, &Partners<'_>),
-        requested: Option<&RankedOperation>,
+        (requested, opens): (Option<&RankedOperation>, bool),
         question: Option<&Question>,
     ) -> Vec<RankedOperation> {
         let (reading, over) = (turn.reading, start.over());
@@ -70,6 +74,7 @@ impl Agent<'_> {
             requested_columns: &reading.requested_columns,
             base: start.base.as_ref(),
             is_at_hand: start.is_at_hand(),
+            opens,
             record: start.record,
             requested,
             is_over_other_rows: over.is_some_and(|over| over.is_over_other_rows()),

@@ -38,6 +38,8 @@ pub struct Situation<'a> {
     pub base: Option<&'a Base<'a>>,
     /// Whether that is at hand already.
     pub is_at_hand: bool,
+    /// Whether the request says nothing but its name, and it is not at hand: it is to be opened.
+    pub opens: bool,
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
     pub record: Option<&'a str>,
     /// What the request says of rows, columns and tables, as an operation.
@@ -84,7 +86,10 @@ fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOpe
         OperationKind::Aggregate => "figure or group",
         _ => "column or value",
     };
-    let nothing = vec![unmet(format!("nothing in the request names a {what} of `{id}`"))];
+    let nothing = match situation.opens && kind == OperationKind::Filter {
+        true => vec![met(format!("`{id}` is named"))],
+        false => vec![unmet(format!("nothing in the request names a {what} of `{id}`"))],
+    };
     if kind == OperationKind::Filter && !situation.is_at_hand && situation.requested.is_none() {
         let others: Vec<String> = base.plan.tables().filter(|other| *other != id).map(str::to_string).collect();
         let reason = match others.is_empty() {
@@ -118,6 +123,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
             ranked.score = ranked.asked * (1.0 - weights.at_stake + weights.at_stake * share);
             // What the words say goes before what the kind of request suggests.
             let leads = match kind {
+                OperationKind::Filter if situation.opens => true,
                 OperationKind::Clarify => situation.asks(),
                 _ => requested.is_some_and(|requested| situation.leads(requested)) && !situation.asks(),
             };

@@ -46,7 +46,9 @@ const LABELS: [(Fact, &[&str]); 5] = [
 ];
 
 /// What a sentence says before a fact.
-const SAID: [(Fact, &str); 8] = [
+const SAID: [(Fact, &str); 10] = [
+    (Fact::Licence, "licence: "),
+    (Fact::Licence, "license: "),
     (Fact::Licence, "licensed under "),
     (Fact::Licence, "released under "),
     (Fact::Licence, "available under "),
@@ -113,7 +115,7 @@ pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
         };
         if places.is_empty() && section.is_none() {
             let headed = headed.take().map(|fact| (fact, cells.join(" ")));
-            headed.into_iter().chain(facts(&cells)).for_each(|(fact, value)| note(&mut whole, fact, &value));
+            headed.into_iter().chain(labelled(&cells)).for_each(|(fact, value)| note(&mut whole, fact, &value));
         }
         match (places.as_slice(), section, cells.as_slice()) {
             ([], None, [name, rest @ ..]) if !rest.is_empty() => {
@@ -128,6 +130,8 @@ pub(super) fn read(text: &str, is_table: impl Fn(&str) -> bool) -> Dataset {
             (places, _, cells) => places.iter().for_each(|place| files[*place].1.push(of_file(cells))),
         }
     }
+    // Sentences go over lines.
+    said(&body.join(" ")).for_each(|(fact, value)| note(&mut whole, fact, &value));
     let described = |lines: &[String]| Some(clean::paragraphs(&lines.join("\n"))).filter(|text| !text.is_empty());
     whole.description = described(&body);
     let files = files.into_iter().map(|(name, lines)| DescribedFile {
@@ -155,20 +159,25 @@ fn fact_labelled(label: &str) -> Option<Fact> {
     LABELS.iter().find(|(_, labels)| labels.contains(&label.as_str())).map(|(fact, _)| *fact)
 }
 
-/// What a line says: after a name and a colon, or in a sentence.
-fn facts(cells: &[String]) -> Vec<(Fact, String)> {
-    let labelled = match cells {
-        [line] => line.split_once(':').and_then(|(label, value)| Some((fact_labelled(label)?, value.to_string()))),
-        // A row of a table may be about a column of this name.
-        _ => None,
-    };
-    let line = cells.join(" ");
-    let said = SAID.iter().filter_map(|(fact, before)| {
-        let at = line.to_ascii_lowercase().find(before)? + before.len();
-        let end = line[at..].find([';', '(']).into_iter().chain(line[at..].find(". ")).min();
-        Some((*fact, line[at..end.map_or(line.len(), |end| at + end)].trim_end_matches('.').to_string()))
-    });
-    labelled.into_iter().chain(said).collect()
+/// What a line says after a name and a colon.
+fn labelled(cells: &[String]) -> Option<(Fact, String)> {
+    // A row of a table may be about a column of this name.
+    let [line] = cells else { return None };
+    let (label, value) = line.split_once(':')?;
+    Some((fact_labelled(label)?, first_sentence(value).to_string()))
+}
+
+/// What sentences of a text say.
+fn said(text: &str) -> impl Iterator<Item = (Fact, String)> {
+    let lower = text.to_ascii_lowercase();
+    SAID.iter().filter_map(move |(fact, before)| {
+        let value = text[lower.find(before)? + before.len()..].split([';', '(']).next().unwrap_or_default();
+        Some((*fact, first_sentence(value).to_string()))
+    })
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split(". ").next().unwrap_or(text).trim_end_matches('.')
 }
 
 /// Notes what was said first.
@@ -258,14 +267,14 @@ mod tests {
     fn who_made_it_and_how_it_may_be_used_is_read() {
         let of = |text: &str| read(text, |name| name.ends_with(".csv")).whole;
         let lines = of(
-            "# Allotments\n\n- **Licence**: CC BY 4.0\n- Source: [Leeds council](http://x.y)\n\nLast updated: 3 May 2024\n\n## Methodology\nCounted on foot.\nTwice.\n",
+            "# Allotments\n\n- **Licence**: CC BY 4.0. No warranty.\n- Source: [Leeds council](http://x.y)\n\nLast updated: 3 May 2024\n\n## Methodology\nCounted on foot.\nTwice.\n",
         );
         let said = |whole: &TableMetadata| {
             [&whole.licence, &whole.publisher, &whole.modified, &whole.method].map(|it| it.clone().unwrap_or_default())
         };
         assert_eq!(said(&lines), ["CC BY 4.0", "Leeds council", "3 May 2024", "Counted on foot."]);
         let sentences = of(
-            "Compiled by the harbour office (2019). The data are licensed under the Open Database License. Last updated in June.",
+            "# Berths\nCompiled by\nthe harbour office (2019). The data are licensed under the Open Database License. Last updated in June.",
         );
         assert_eq!(said(&sentences), ["the Open Database License", "the harbour office", "in June", ""]);
         let columns =

@@ -64,6 +64,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
         schema,
         layout: Layout::of(&base),
         replaces: reading.has(Act::Correct),
+        swaps: false,
         not_applied: Vec::new(),
         remarks: Vec::new(),
         done: vec![false; reading.spans.len()],
@@ -71,6 +72,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
         computed: None,
         of_time: Vec::new(),
     };
+    assembler.swaps = assembler.asks_the_same();
     let tables = assembler.tables();
     assembler.take_back();
     assembler.derive();
@@ -90,6 +92,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
     assembler.in_vain();
     assembler.named_in_vain();
     assembler.grouped_in_vain();
+    assembler.counted_in_vain();
     let mut not_applied = assembler.leftovers();
     let Assembler { layout, mut remarks, .. } = assembler;
     let plan = layout.plan();
@@ -146,6 +149,8 @@ struct Assembler<'a> {
     layout: Layout,
     /// What is said takes the place of what stands.
     replaces: bool,
+    /// A value that is said takes the place of the one that stands.
+    swaps: bool,
     not_applied: Vec<NotApplied>,
     remarks: Vec<String>,
     /// Spans that are in the plan or need not be.
@@ -183,6 +188,31 @@ impl<'a> Assembler<'a> {
         }
         let reason = "no column has this name, so nothing is grouped by it";
         self.not_applied.extend(lost.into_iter().map(|words| NotApplied::left_out(words, reason)));
+    }
+
+    /// Whether the turn asks what was asked last of another value: `and how many no-shows?` after a figure of the cancelled ones.
+    fn asks_the_same(&mut self) -> bool {
+        const MORE: [&str; 7] = ["too", "also", "well", "plus", "together", "both", "or"];
+        let words: Vec<String> = lower_words(&self.reading.text).collect();
+        let said: Vec<&str> = words.iter().map(String::as_str).collect();
+        let is_question = self.reading.text.trim_end().ends_with('?');
+        let asks = match said[..] {
+            ["what" | "how", "about", ..] | ["and", "what" | "how", ..] => true,
+            ["and", ..] => is_question,
+            _ => false,
+        };
+        asks && self.layout.is_grouped() && !said.iter().any(|word| MORE.contains(word))
+    }
+
+    /// Says that no figure is computed where the words ask for one.
+    fn counted_in_vain(&mut self) {
+        const FIRST: usize = 4;
+        let words: Vec<String> = lower_words(&self.reading.text).take(FIRST).collect();
+        let asked = words.windows(2).find(|two| two[0] == "how" && matches!(two[1].as_str(), "many" | "much"));
+        let changes = self.done.iter().any(|done| *done);
+        if let Some(two) = asked.filter(|_| changes && !self.schema.is_of_demands && !self.layout.is_grouped()) {
+            self.not_applied.push(NotApplied::left_out(two.join(" "), "no figure is computed of these rows"));
+        }
     }
 
     /// The spans of a role with their places.

@@ -124,7 +124,7 @@ impl Assembler<'_> {
             let (name, condition) = &mut conditions[place];
             // As with values: a further month is one more that may stand, one of those that stand is the one that is left.
             let known = self.layout.take_conditions(name, |known| asks_for_same_part(known, condition));
-            let known: Vec<Condition> = known.iter().flat_map(alternatives).cloned().collect();
+            let known: Vec<Condition> = known.iter().flat_map(alternatives).filter(|_| !self.swaps).cloned().collect();
             if !alternatives(condition).all(|one| known.contains(one)) {
                 let all = known.into_iter().chain([condition.clone()]);
                 *condition = all.reduce(Condition::or).unwrap_or_else(|| condition.clone());
@@ -261,7 +261,7 @@ impl Assembler<'_> {
                 }
             }
             let narrows = values.iter().all(|value| known.contains(value));
-            if !narrows {
+            if !narrows && !self.swaps {
                 known.extend(values);
                 values = known;
             }

@@ -6,7 +6,7 @@ use lakeward_core::text::lower_words;
 use super::Assembler;
 use crate::reader::layout::ordered_by;
 use crate::reader::number::number;
-use crate::reader::schema::{SchemaColumn, StandIn};
+use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Role, Span};
 
 impl Assembler<'_> {
@@ -20,7 +20,13 @@ impl Assembler<'_> {
                 continue;
             }
             let said = direction_in(&span.words);
-            let descends = said.map_or(span.descending, |(descends, _)| descends);
+            // Names go from A to Z unless the words say otherwise.
+            let is_of_names = span.column().is_some_and(|column| {
+                let column = &self.schema.columns[column];
+                column.kind == ColumnKind::Text && column.meanings.is_empty() && !column.of_result
+            });
+            let descends =
+                said.map_or(span.descending && !(is_of_names && only_orders(&span.words)), |(descends, _)| descends);
             let direction = if descends { Direction::Descending } else { Direction::Ascending };
             // "Ascending instead" goes by the columns that the order goes by already.
             let current = self.layout.last().order.clone();
@@ -168,6 +174,12 @@ fn direction_in(words: &str) -> Option<(bool, bool)> {
     let descends = words.iter().find_map(|word| down(word))?;
     let is_all = words.iter().all(|word| down(word).is_some() || BESIDE.contains(&word.as_str()));
     Some((descends, is_all))
+}
+
+/// Whether words name what an order goes by and no direction: `by title`, not `z to a`.
+fn only_orders(words: &str) -> bool {
+    const DIRECTIONS: [&str; 8] = ["z", "reverse", "reversed", "backwards", "last", "latest", "down", "opposite"];
+    !lower_words(words).any(|word| DIRECTIONS.contains(&word.as_str()))
 }
 
 /// How many rows a span says; one where it says "the best" without a number.
