@@ -461,9 +461,8 @@ mod tests {
 
     #[test]
     fn parts_of_columns_come_to_the_whole_table() {
-        // Keys are chosen before the last rows.
-        let rows = 10_000 + REMEMBERED_CELLS as u64 / 6;
-        let (_folder, path) = long_table(rows);
+        let more_than_choose_keys = 10_000 + REMEMBERED_CELLS as u64 / 6;
+        let (_folder, path) = long_table(more_than_choose_keys);
         let options = ReadOptions { batch_rows: 3_000, ..ReadOptions::default() };
         let begin = |reader: &dyn TableReader| TableScan::new(reader, Some(500), |_| Writing::default(), true);
         let mut reader = open_path(&path, &options).unwrap();
