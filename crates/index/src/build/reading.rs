@@ -139,8 +139,9 @@ pub(super) fn read_part(
     monitor.begin("reading", Total::Files { files: 1, bytes: file.read_bytes });
     let known = |name: &str| set_writing(read, name);
     let scan_options = ScanOptions { sample_keys: MOST_KEYS, known: &known };
-    ScannedPart::read(file, &ReadOptions::default(), &scan_options, part)
-        .map_err(|error| skipped(read, file.modified_ns, error))
+    let scanned = ScannedPart::read(file, &ReadOptions::default(), &scan_options, part);
+    monitor.advance(file.read_bytes);
+    scanned.map_err(|error| skipped(read, file.modified_ns, error))
 }
 
 /// That the dataset of `read`, which was last changed at `modified_ns`, cannot be read.
