@@ -159,7 +159,7 @@ fn attempt(
     let listed: HashSet<&str> = survey.listing.files.iter().map(|file| file.relative.as_str()).collect();
     outcome.work.add_to(&mut manifest, &plan, folder, &listed)?;
     let skipped: HashSet<&str> = outcome.work.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
-    let is_read = |read: &&&Read<'_>| !skipped.contains(read.origin().to_string().as_str());
+    let is_read = |read: &&&Read<'_>| skipped.is_empty() || !skipped.contains(read.origin().to_string().as_str());
     let new: Vec<&&Read<'_>> = done.iter().filter(|read| read.new).filter(is_read).collect();
     // Merging removes the new segments.
     let renamed = if plan.removed == 0 { 0 } else { plan.renamed(outcome.work.contents(folder, &new)?) };

@@ -24,9 +24,7 @@ use lakeward_lake::source::{self, LakeFile, Origin, TableId};
 pub(super) struct Read<'a> {
     pub id: TableId,
     pub source: Source<'a>,
-    /// How its cells are to be read.
-    pub cells: Vec<CellSetting>,
-    /// Hash of its metadata and of `cells`.
+    /// Hash of its metadata and of how its cells are to be read.
     pub metadata_hash: u64,
     /// Whether no table of the index comes from this path.
     pub new: bool,
@@ -35,24 +33,40 @@ pub(super) struct Read<'a> {
 /// By what it is known whether a table or record is still as it was read: size, modification time, metadata.
 pub(super) type ReadStamp = (u64, u64, u64);
 
-/// What to read.
+/// What to read. Of records there are very many.
 pub(super) enum Source<'a> {
-    /// A file, with its metadata from elsewhere.
-    File(&'a LakeFile, Option<Box<Cow<'a, TableMetadata>>>),
+    /// A file, with what is known of it from elsewhere.
+    File(&'a LakeFile, Box<KnownOf<'a>>),
     /// A catalogue record, which contains its own metadata.
     Record(&'a CatalogueRecord),
 }
 
+/// What is known of a file from elsewhere.
+pub(super) struct KnownOf<'a> {
+    /// Its metadata.
+    pub metadata: Option<Cow<'a, TableMetadata>>,
+    /// How its cells are to be read.
+    pub cells: Vec<CellSetting>,
+}
+
 impl<'a> Read<'a> {
+    /// How its cells are to be read.
+    pub fn cells(&self) -> &[CellSetting] {
+        match &self.source {
+            Source::File(_, known) => &known.cells,
+            Source::Record(_) => &[],
+        }
+    }
+
     pub fn origin(&self) -> Origin<'a> {
-        match self.source {
+        match &self.source {
             Source::File(file, _) => Origin::File(&file.relative),
             Source::Record(record) => record.origin(),
         }
     }
 
     pub fn stamp(&self) -> ReadStamp {
-        let modified_ns = match self.source {
+        let modified_ns = match &self.source {
             Source::File(file, _) => file.modified_ns,
             Source::Record(_) => 0,
         };
@@ -60,7 +74,7 @@ impl<'a> Read<'a> {
     }
 
     pub fn read_bytes(&self) -> u64 {
-        match self.source {
+        match &self.source {
             Source::File(file, _) => file.read_bytes,
             Source::Record(record) => record.read_bytes(),
         }
@@ -172,7 +186,8 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
         let cells: Vec<CellSetting> = cells.iter().filter(|cells| cells.table == id.as_str()).cloned().collect();
         let metadata_hash = described.as_deref().map_or(0, hash_of);
         let metadata_hash = if cells.is_empty() { metadata_hash } else { hash_of(&(metadata_hash, &cells)) };
-        let read = Read { id, source: Source::File(file, described.map(Box::new)), cells, metadata_hash, new: false };
+        let known = Box::new(KnownOf { metadata: described, cells });
+        let read = Read { id, source: Source::File(file, known), metadata_hash, new: false };
         let Some(table) = indexed.remove(&hashed(&file.relative)) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
@@ -194,8 +209,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) 
     plan.hash_touched(touched);
     for record in records {
         let metadata_hash = record.metadata_hash().max(1);
-        let cells = Vec::new();
-        let read = Read { id: record.id.clone(), source: Source::Record(record), cells, metadata_hash, new: false };
+        let read = Read { id: record.id.clone(), source: Source::Record(record), metadata_hash, new: false };
         match indexed.remove(&hashed(&record.origin().to_string())) {
             None => plan.reads.push(Read { new: true, ..read }),
             Some(table) if table.stamp.metadata_hash == metadata_hash => {

@@ -72,10 +72,13 @@ impl TableSet {
     }
 
     /// Adds the tables of one segment that have what is asked for by `values`, one for each table from the first on.
+    #[inline]
     pub fn insert_where<T>(&mut self, segment: u32, values: &[T], has: impl Fn(&T) -> bool) {
         let words = self.words_of(segment);
         for (word, values) in self.bits[words].iter_mut().zip(values.chunks(64)) {
-            *word |= values.iter().enumerate().fold(0, |bits, (bit, value)| bits | u64::from(has(value)) << bit);
+            for (bit, value) in values.iter().enumerate() {
+                *word |= u64::from(has(value)) << bit;
+            }
         }
     }
 
@@ -155,10 +158,35 @@ impl TableSet {
         self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word |= other);
     }
 
+    /// Moves the tables that `other` has, or those that it has not, to a third set of the same snapshot.
+    pub fn move_where(&mut self, other: &TableSet, has: bool, to: &mut TableSet) {
+        for ((word, other), to) in self.bits.iter_mut().zip(&other.bits).zip(&mut to.bits) {
+            let moved = *word & if has { *other } else { !*other };
+            *word &= !moved;
+            *to |= moved;
+        }
+    }
+
     /// The positions of its tables, ascending.
     #[inline]
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         ones(&self.bits)
+    }
+
+    /// The positions of its tables among `places`, which begin and end at multiples of 64, ascending.
+    #[inline]
+    pub fn places_within(&self, places: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        ones(self.bits_within(&places)).map(move |place| places.start + place)
+    }
+
+    /// Number of its tables among `places`, which begin and end at multiples of 64.
+    pub fn len_within(&self, places: Range<usize>) -> usize {
+        self.bits_within(&places).iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    fn bits_within(&self, places: &Range<usize>) -> &[u64] {
+        let words = places.start / 64..(places.end / 64).min(self.bits.len());
+        self.bits.get(words).unwrap_or_default()
     }
 
     /// Its tables, by segment and number.
@@ -168,24 +196,32 @@ impl TableSet {
 }
 
 #[inline]
-fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    bits.iter().enumerate().flat_map(|(at, &word)| Ones(word).map(move |bit| at * 64 + bit))
+fn ones(bits: &[u64]) -> Ones<'_> {
+    let (word, rest) = bits.split_first().map_or((0, bits), |(word, rest)| (*word, rest));
+    Ones { word, start: 0, rest: rest.iter() }
 }
 
-/// The positions of the bits that are 1.
-struct Ones(u64);
+/// The positions of the bits that are 1. A loop of its own: what `flat_map` passes to itself is not inlined in every build, and this is gone through
+/// ten million times.
+struct Ones<'a> {
+    /// Bits that are left of the word at hand, whose first one is at `start`.
+    word: u64,
+    start: usize,
+    rest: std::slice::Iter<'a, u64>,
+}
 
-impl Iterator for Ones {
+impl Iterator for Ones<'_> {
     type Item = usize;
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
+        while self.word == 0 {
+            self.word = *self.rest.next()?;
+            self.start += 64;
         }
-        let bit = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(bit)
+        let bit = self.word.trailing_zeros() as usize;
+        self.word &= self.word - 1;
+        Some(self.start + bit)
     }
 }
 
@@ -206,6 +242,12 @@ mod tests {
         other.remove(table(0, 0));
         set.intersect(&other);
         assert_eq!((set.len(), set.capacity()), (2, 192));
+        let (mut rest, mut moved) = (set.clone(), TableSet::empty([70, 0, 3]));
+        let first = other.clone();
+        rest.move_where(&first, false, &mut moved);
+        assert_eq!((rest.len(), moved.len()), (2, 0));
+        rest.move_where(&first, true, &mut moved);
+        assert_eq!((rest.len(), &moved), (0, &set));
         assert!(TableSet::empty([]).is_empty());
         set.insert_numbers(0, &[3, 64, 69, 500]);
         set.insert_numbers(9, &[1]);
@@ -214,5 +256,10 @@ mod tests {
         set.insert_where(0, &(0..70).collect::<Vec<_>>(), |table| table % 23 == 0);
         assert_eq!(set.numbers(0).collect::<Vec<_>>(), [0, 3, 23, 46, 64, 69]);
         assert_eq!([0, 1, 2, 9].map(|segment| set.places_of(segment)), [0..128, 128..128, 128..192, 0..0]);
+        assert_eq!(set.places_within(64..1024).collect::<Vec<_>>(), [64, 69, 130]);
+        assert_eq!(
+            (set.places_within(1024..2048).count(), set.len_within(64..1024), set.len_within(64..128)),
+            (0, 3, 2)
+        );
     }
 }

@@ -27,20 +27,22 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::respect::Respect;
-use lakeward_core::text::{lower_words, on_one_line};
-use lakeward_index::lexical::{Boosts, Greatest, LexicalField, TERM_LIMIT, TopTables, WordScore};
+use lakeward_core::text::on_one_line;
+use lakeward_index::lexical::Greatest;
 use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
-use lakeward_index::{LakeIndex, TableRef};
+use lakeward_index::{LakeIndex, TableRef, TableSet};
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
 mod checks;
 mod neighbours;
 mod stages;
+mod words;
 
 use checks::Check;
 use neighbours::Neighbours;
 use stages::Stages;
+use words::WordShares;
 
 pub use checks::{DemandCheck, DemandState};
 
@@ -53,9 +55,8 @@ const EXACT_RECORDS: usize = 65_536;
 /// Records that words and demands propose of a stage, and vectors of all stages.
 const PROPOSED_BY_WORDS: usize = 1000;
 const PROPOSED_BY_VECTORS: usize = 100;
-/// A word that more than one of so many records say is not looked for, where there are more than the first thousand.
-const COMMON: usize = 2;
-const FEW: usize = 1000;
+/// Records whose greatest score is looked at before theirs, a multiple of 64.
+const BLOCK: usize = 512;
 /// Words of the request that enter its vector, or are looked for: of what is said now, and of all.
 const MOST_WORDS: usize = 64;
 
@@ -202,14 +203,14 @@ impl Ranking<'_> {
         let weight = if of_texts { weights.words_about } else { weights.words };
         let margin = request.as_ref().map_or(0.0, |request| 2.0 * request.weight(weights));
         let words = self.words(weight, margin)?;
-        let before_meaning = |place: usize| weight * words[place] * words[place].sqrt() + self.stages.soft_score(place);
-        let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
+        let before_meaning = |place: usize| words.value_of(words.scores[place]) + self.stages.soft_score(place);
+        let (candidates, exact) = self.candidates(&words, request.as_ref())?;
         let cosines = self.cosines(&candidates, request.as_ref())?;
         let meaning = request.as_ref().map_or(0.0, |request| request.weight(weights));
-        let mut by_stage: Vec<Vec<Ranked>> = (0..self.stages.counts.len()).map(|_| Vec::new()).collect();
+        let mut by_stage: Vec<Vec<Ranked>> = self.stages.levels.iter().map(|_| Vec::new()).collect();
         for (place, cosine) in candidates.into_iter().zip(cosines) {
             let parts = ScoreParts {
-                words: f64::from(words[place]),
+                words: f64::from(words.share_of(words.scores[place])),
                 meaning: f64::from(cosine),
                 wishes: f64::from(self.stages.soft_score(place)),
                 late: None,
@@ -249,53 +250,6 @@ impl Ranking<'_> {
     /// Records of a stage that late interaction puts in order.
     fn reranked(&self) -> usize {
         RERANKED.max(self.query.k)
-    }
-
-    /// The share of the words of what was said that each record says, by place, 0..=1; it counts as much as `weight`. Of a record that cannot be
-    /// among the first, whose value is more than `margin` below theirs, the share may be less.
-    fn words(&self, weight: f32, margin: f32) -> Result<Vec<f32>> {
-        let weights = &self.query.weights.records;
-        let words = self.words_of_turns()?;
-        let rarest = (2.0 * (self.index.len() as f32 + 1.0)).ln();
-        let limit: f32 = words.iter().map(|(_, weight, rarity)| weight * rarity * rarest * TERM_LIMIT).sum();
-        let texts: Vec<(&str, f32)> = words.iter().map(|(word, weight, _)| (word.as_str(), *weight)).collect();
-        let whole = WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length };
-        let of_words = |score: f32| {
-            let share = (score / limit.max(f32::MIN_POSITIVE)).min(1.0);
-            weight * share * share.sqrt()
-        };
-        let top = TopTables {
-            count: self.reranked(),
-            margin,
-            value: &|place, score| of_words(score) + self.stages.soft_score(place),
-            most: &|score| of_words(score) + self.stages.greatest_soft_score,
-        };
-        let top = (self.stages.counts.len() == 1 && self.query.route != Route::Exact).then_some(top);
-        let mut scores = self.index.lexical().scores_among(&texts, whole, &self.stages.reached, top)?;
-        if limit > 0.0 {
-            scores.iter_mut().for_each(|score| *score = (*score / limit).min(1.0));
-        }
-        Ok(scores)
-    }
-
-    /// The words of what was said, with their weights and rarities, without what is refused, what no record says and what many say.
-    fn words_of_turns(&self) -> Result<Vec<(String, f32, f32)>> {
-        let RecordQuery { texts, said, earlier, demands, .. } = *self.query;
-        let avoided = demands.iter().filter(|demand| demand.avoid);
-        let refused: Vec<String> = avoided.flat_map(|demand| lower_words(&demand.said)).collect();
-        let (read, others): (Vec<_>, Vec<_>) = texts.iter().partition(|(_, weight)| *weight >= 1.0);
-        let text_of = |(text, _): &&(String, f64)| text.clone();
-        let now: Vec<String> = said.iter().cloned().chain(read.iter().map(text_of)).collect();
-        let all: Vec<String> = now.iter().chain(earlier).cloned().chain(others.iter().map(text_of)).collect();
-        let lexical = self.index.lexical();
-        let now = lexical.informative_words(&now.join(" \n"), MOST_WORDS)?.len();
-        let weight = |at: usize| if at < now { 1.0 } else { self.query.weights.records.earlier };
-        let many = (self.index.len() / COMMON).max(FEW) as u64;
-        let words = lexical.informative_words(&all.join(" \n"), 2 * MOST_WORDS)?.into_iter().enumerate();
-        let words = words.map(|(at, (word, rarity))| (word, weight(at), rarity));
-        let is_allowed = |word: &str| !lower_words(word).any(|word| refused.contains(&word));
-        let words = words.filter(|(word, _, rarity)| (1..=many).contains(&rarity.tables) && is_allowed(word));
-        Ok(words.map(|(word, weight, rarity)| (word, weight, rarity.rarity as f32)).collect())
     }
 
     /// The vector of the request: of what was said where records have vectors of what they are about, else of all texts with rare words
@@ -341,25 +295,43 @@ impl Ranking<'_> {
 
     /// The places of the records to be ranked, ascending, and whether every other one is worse than the best of them, whatever its
     /// cosine.
-    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&RequestVector>) -> Result<(Vec<usize>, bool)> {
+    fn candidates(&self, words: &WordShares, request: Option<&RequestVector>) -> Result<(Vec<usize>, bool)> {
         let reached = &self.stages.reached;
-        let scored = || reached.places().map(|place| (self.stages.violated(place), score(place), place));
-        let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
-        scored().for_each(|(stage, score, _)| firsts[stage].push(score));
+        let soft_scores = &self.stages.soft_scores;
+        // The bits of what is not below 0 are in its order, and so many whole numbers are compared at once.
+        let greatest = |values: &[f32]| {
+            f32::from_bits(values.iter().fold(0, |most, value| (value.to_bits() as i32).max(most)) as u32)
+        };
+        let soft = |at: usize| soft_scores.get(at * BLOCK..).map(|from| greatest(&from[..from.len().min(BLOCK)]));
+        let most = |(at, scores): (usize, &[f32])| words.value_of(greatest(scores)) + soft(at).unwrap_or(0.0);
+        let most: Vec<f32> = words.scores.chunks(BLOCK).enumerate().map(most).collect();
         let margin = request.map_or(0.0, |request| 2.0 * request.weight(&self.query.weights.records));
-        let least: Vec<f32> = firsts.into_iter().map(|mut greatest| greatest.least() - margin).collect();
-        let promising: Vec<(usize, f32, usize)> =
-            scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
+        let promising = |level: &TableSet| -> Vec<(f32, usize)> {
+            let of_block = |at: usize| {
+                let places = level.places_within(at * BLOCK..(at + 1) * BLOCK);
+                places.map(|place| (words.value_of(words.scores[place]) + self.stages.soft_score(place), place))
+            };
+            let mut first = Greatest::of(self.reranked());
+            for (at, most) in most.iter().enumerate() {
+                if first.takes(*most) {
+                    of_block(at).for_each(|(score, _)| first.push(score));
+                }
+            }
+            let least = first.least() - margin;
+            let blocks = most.iter().enumerate().filter(|(_, most)| **most >= least);
+            blocks.flat_map(|(at, _)| of_block(at)).filter(|(score, _)| *score >= least).collect()
+        };
+        let by_stage: Vec<Vec<(f32, usize)>> = self.stages.levels.iter().map(promising).collect();
         let exact = match self.query.route {
             Route::Exact => true,
             Route::Proposed => false,
-            Route::Auto => promising.len() <= EXACT_RECORDS,
+            Route::Auto => by_stage.iter().map(Vec::len).sum::<usize>() <= EXACT_RECORDS,
         };
         if exact {
-            return Ok((promising.into_iter().map(|(_, _, place)| place).collect(), true));
+            let mut places: Vec<usize> = by_stage.into_iter().flatten().map(|(_, place)| place).collect();
+            places.sort_unstable();
+            return Ok((places, true));
         }
-        let mut by_stage: Vec<Vec<(f32, usize)>> = vec![Vec::new(); self.stages.counts.len()];
-        promising.into_iter().for_each(|(stage, score, place)| by_stage[stage].push((score, place)));
         let mut places: Vec<usize> = Vec::new();
         for mut stage in by_stage {
             if stage.len() > PROPOSED_BY_WORDS {

@@ -126,7 +126,8 @@ impl Work {
         let of_read = |id: &str| read.binary_search_by(|read| read.id.as_str().cmp(id)).ok();
         let partial = self.partial.iter().chain(&manifest.partial).map(|partial| partial.path.clone());
         let told: HashSet<String> = self.skipped.iter().map(|skipped| skipped.path.clone()).chain(partial).collect();
-        let paths = read.iter().map(|read| read.origin().to_string()).filter(|path| told.contains(path));
+        let some = read.iter().filter(|_| !told.is_empty());
+        let paths = some.map(|read| read.origin().to_string()).filter(|path| told.contains(path));
         let paths: HashSet<String> = paths.collect();
         // What was read twice counts as it was the last time.
         let skipped = self.skipped.iter().filter(|skipped| paths.contains(&skipped.path));

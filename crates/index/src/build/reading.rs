@@ -119,8 +119,8 @@ pub(super) struct ReadWith<'a> {
 
 pub(super) fn read_dataset(read: &Read<'_>, with: &ReadWith<'_>, monitor: &dyn Monitor) -> FileResult {
     let (result, modified_ns) = match &read.source {
-        Source::File(file, metadata) => {
-            let metadata = metadata.as_ref().map(|described| described.clone().into_owned());
+        Source::File(file, known) => {
+            let metadata = known.metadata.as_deref().cloned();
             (draft_table(read, file, metadata, with), file.modified_ns)
         }
         Source::Record(record) => (draft_record(read, record, with), 0),
@@ -157,7 +157,7 @@ fn skipped(read: &Read<'_>, modified_ns: u64, error: Error) -> SkippedFile {
 
 /// How the column `name` is set to write its values.
 fn set_writing(read: &Read<'_>, name: &str) -> Writing {
-    read.cells.iter().find(|cells| cells.column == name).map(|cells| cells.writing.clone()).unwrap_or_default()
+    read.cells().iter().find(|cells| cells.column == name).map(|cells| cells.writing.clone()).unwrap_or_default()
 }
 
 fn draft_table(
@@ -184,7 +184,7 @@ fn draft_table(
         modified_ns = 0;
     }
     let names = || scan.names.iter().map(String::as_str);
-    let unknown = read.cells.iter().filter(|cells| !names().any(|name| name == cells.column));
+    let unknown = read.cells().iter().filter(|cells| !names().any(|name| name == cells.column));
     let problems = unknown.map(|cells| no_such("column", &cells.column, names())).collect();
     let profile = profile::profile(&scan);
     if scan.samples_outdated {

@@ -257,10 +257,11 @@ impl LakeIndex {
 
     /// Adds the live tables and records to `set` whose years meet what is asked for: first and last year. A side that is not known is open:
     /// what begins in 1969 and is not said to end covers every year from then on.
+    #[inline]
     pub fn add_tables_in_years(&self, set: &mut TableSet, meets: impl Fn(i32, i32) -> bool) -> Result<()> {
         for (place, segment) in self.segments().iter().enumerate() {
-            set.insert_where(place as u32, segment.facets.all_years()?, |years| {
-                let [first, last] = years.map(known_year);
+            set.insert_where(place as u32, segment.facets.all_years()?, |[first, last]| {
+                let (first, last) = (known_year(*first), known_year(*last));
                 let is_known = first.is_some() || last.is_some();
                 is_known && meets(first.unwrap_or(i32::MIN), last.unwrap_or(i32::MAX))
             });

@@ -181,14 +181,22 @@ impl WindowSearch<'_> {
         while from < end {
             let to = (from + window).min(end);
             counted.begin(to - from);
-            let place = |at: usize| start + self.segment.table((from + at) as DocId) as usize;
+            let place = |at: usize| match self.segment.in_order {
+                true => start + from + at,
+                false => start + self.segment.table((from + at) as DocId) as usize,
+            };
             let passes = |at: usize| self.filter.contains_place(place(at));
-            let among = (0..to - from).filter(|at| passes(*at));
+            let few_are = (to - from) / SEEK_FROM;
             // The documents that are looked at, where they are few.
             let mut few: Option<Vec<u32>> = None;
-            let passing = among.clone().take((to - from) / SEEK_FROM + 1).count();
-            if passing <= (to - from) / SEEK_FROM {
-                few = Some(among.map(|at| at as u32).collect());
+            if self.segment.in_order {
+                let places = start + from..start + to.next_multiple_of(64);
+                if self.filter.len_within(places.clone()) <= few_are {
+                    let within = self.filter.places_within(places).take_while(|place| *place < start + to);
+                    few = Some(within.map(|place| (place - start - from) as u32).collect());
+                }
+            } else if (0..to - from).filter(|at| passes(*at)).count() <= few_are {
+                few = Some((0..to - from).filter(|at| passes(*at)).map(|at| at as u32).collect());
             }
             for (term, cursors) in self.terms.iter().zip(&mut cursors) {
                 if let Some(top) = &self.top {
@@ -306,10 +314,16 @@ impl Greatest {
         Self { count: count.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
     }
 
+    /// Whether a number may be among them.
+    #[inline]
+    pub fn takes(&self, number: f32) -> bool {
+        number > self.least
+    }
+
     /// One more number.
     #[inline]
     pub fn push(&mut self, number: f32) {
-        if number > self.least {
+        if self.takes(number) {
             self.numbers.push(number);
             if self.numbers.len() >= 4 * self.count {
                 self.shrink();

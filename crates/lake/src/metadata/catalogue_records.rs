@@ -47,15 +47,15 @@ pub struct RecordFlaw {
     pub first: String,
 }
 
+/// A record, of which a build holds as many as there are: ten million of 96 bytes are a gigabyte.
 #[derive(Debug)]
 pub(super) struct Described {
-    /// The file it is from.
-    pub name: Arc<str>,
     pub metadata: Spooled,
     /// Names of the files that hold its data, where the record gives them.
-    pub files: Vec<String>,
-    pub line_bytes: u64,
+    pub files: Box<[String]>,
     pub content: ContentHash,
+    /// Bytes of its line; of more than 4 GB so many.
+    pub line_bytes: u32,
     /// Whether a later record of its id stands for it.
     pub is_harvested: bool,
 }
@@ -133,16 +133,16 @@ impl Records {
         };
         let mut named: HashMap<(Arc<str>, String), usize> = HashMap::new();
         for record in self.described.values() {
-            for file in record.files.iter().filter(|file| is_there(&record.name, file)) {
-                *named.entry((Arc::clone(&record.name), file.clone())).or_default() += 1;
+            for file in record.files.iter().filter(|file| is_there(record.metadata.catalogue(), file)) {
+                *named.entry((Arc::clone(record.metadata.catalogue()), file.clone())).or_default() += 1;
             }
         }
         let mut describing = HashSet::new();
         self.described.retain(|_, record| {
-            let has = |file: &String| named.get(&(Arc::clone(&record.name), file.clone())) == Some(&1);
+            let has = |file: &String| named.get(&(Arc::clone(record.metadata.catalogue()), file.clone())) == Some(&1);
             let is_in_lake = record.files.iter().any(has);
             if is_in_lake {
-                describing.insert(Arc::clone(&record.name));
+                describing.insert(Arc::clone(record.metadata.catalogue()));
             }
             !is_in_lake
         });
@@ -199,12 +199,12 @@ impl CatalogueRecord {
 
     /// The file of the catalogue, as the manifest names it.
     pub fn catalogue(&self) -> &str {
-        &self.record.name
+        self.record.metadata.catalogue()
     }
 
     /// Bytes of its line.
     pub fn read_bytes(&self) -> u64 {
-        self.record.line_bytes
+        u64::from(self.record.line_bytes)
     }
 
     /// Hash of its line.

@@ -53,8 +53,8 @@ impl Records {
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are only counted.
     pub fn read(path: &Path, name: &str) -> Result<Self> {
-        let mut records = Records::default();
         let name: Arc<str> = name.into();
+        let mut records = Records { spool: Arc::new(Spool::of(&name)), ..Records::default() };
         match dump::form(path) {
             Form::Json => return records.with_document(path, &name),
             Form::Xml => return records.with_xml(path, &name),
@@ -93,7 +93,7 @@ impl Records {
                     (ended, failure) = (true, None);
                     break;
                 }
-                match parsed.and_then(|parsed| parsed.map_or(Ok(()), |parsed| records.take(parsed, &name))) {
+                match parsed.and_then(|parsed| parsed.map_or(Ok(()), |parsed| records.take(parsed))) {
                     Ok(()) => {}
                     Err(NoRecord::Line(reason)) => records.leave_out(number, &reason),
                     Err(NoRecord::Disk(error)) => return Err(error),
@@ -233,7 +233,7 @@ impl Records {
         let bytes = if bytes == 0 { json.len() as u64 } else { bytes };
         let content = ContentHash::of_bytes(&json);
         let parsed = Parsed::new(id, dataset, name, bytes, content, is_harvested);
-        match parsed.and_then(|parsed| self.take(parsed, name)) {
+        match parsed.and_then(|parsed| self.take(parsed)) {
             Ok(()) => Ok(()),
             Err(NoRecord::Line(reason)) => {
                 self.leave_out_of(number, "record", &reason);
@@ -243,7 +243,7 @@ impl Records {
         }
     }
 
-    fn take(&mut self, parsed: Parsed, name: &Arc<str>) -> std::result::Result<(), NoRecord> {
+    fn take(&mut self, parsed: Parsed) -> std::result::Result<(), NoRecord> {
         let Parsed { id, json, unused, files, line_bytes, content, is_harvested } = parsed;
         if self.described.len() >= MOST_RECORDS {
             return Err(NoRecord::Line(format!("more than {MOST_RECORDS} records; the rest is left out")));
@@ -255,8 +255,8 @@ impl Records {
         self.replaced += u64::from(known.is_some());
         self.note_flaws(&id, &unused);
         let metadata = Spool::put(&self.spool, &json).map_err(NoRecord::Disk)?;
-        let name = Arc::clone(name);
-        let described = Described { name, metadata, files, line_bytes, content, is_harvested };
+        let line_bytes = u32::try_from(line_bytes).unwrap_or(u32::MAX);
+        let described = Described { metadata, files: files.into(), content, line_bytes, is_harvested };
         self.described.insert(TableId::new(id), Box::new(described));
         Ok(())
     }

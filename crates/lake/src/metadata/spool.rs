@@ -18,9 +18,13 @@ const IN_MEMORY_BYTES: usize = 32 << 20;
 /// Bytes written in one call.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Metadata of many records, in a temporary file that is deleted on drop.
-#[derive(Debug)]
-pub(super) struct Spool(Mutex<Place>);
+/// Metadata of the records of one file, in a temporary file that is deleted on drop.
+#[derive(Debug, Default)]
+pub(super) struct Spool {
+    /// The file that the records are from.
+    name: Arc<str>,
+    place: Mutex<Place>,
+}
 
 #[derive(Debug)]
 struct Place {
@@ -41,9 +45,9 @@ pub(super) struct Spooled {
     pub hash: u64,
 }
 
-impl Default for Spool {
+impl Default for Place {
     fn default() -> Self {
-        Self(Mutex::new(Place { file: SpooledTempFile::new(IN_MEMORY_BYTES), written: 0, pending: Vec::new() }))
+        Self { file: SpooledTempFile::new(IN_MEMORY_BYTES), written: 0, pending: Vec::new() }
     }
 }
 
@@ -56,13 +60,18 @@ pub(super) fn written(metadata: &TableMetadata) -> Result<Vec<u8>> {
 }
 
 impl Spool {
+    /// For the records of the file of this name.
+    pub fn of(name: &Arc<str>) -> Self {
+        Self { name: Arc::clone(name), ..Self::default() }
+    }
+
     /// Stores metadata that was [`written`].
     ///
     /// # Errors
     /// [`Error::Io`] where the folder for temporary files is full.
     pub fn put(spool: &Arc<Self>, json: &[u8]) -> Result<Spooled> {
         let bytes = u32::try_from(json.len()).map_err(|_| Error::Internal("metadata of 4 GB".into()))?;
-        let mut place = spool.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = spool.place.lock().unwrap_or_else(PoisonError::into_inner);
         let start = place.written + place.pending.len() as u64;
         place.pending.extend_from_slice(json);
         if place.pending.len() >= BUFFER_BYTES {
@@ -84,6 +93,11 @@ impl Place {
 }
 
 impl Spooled {
+    /// The file that the record is from.
+    pub fn catalogue(&self) -> &Arc<str> {
+        &self.spool.name
+    }
+
     /// Length of its JSON, in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.bytes)
@@ -95,7 +109,7 @@ impl Spooled {
     /// [`Error::Io`] where the temporary file cannot be read.
     pub fn metadata(&self) -> Result<TableMetadata> {
         let mut json = vec![0; self.bytes as usize];
-        let mut place = self.spool.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.spool.place.lock().unwrap_or_else(PoisonError::into_inner);
         if self.start + self.bytes() > place.written {
             place.flush()?;
         }
@@ -124,7 +138,7 @@ mod tests {
                 assert_eq!(stored[number / 2].1.metadata().unwrap(), titled(number / 2));
             }
         }
-        assert!(spool.0.lock().unwrap().file.is_rolled(), "it is on the disk");
+        assert!(spool.place.lock().unwrap().file.is_rolled(), "it is on the disk");
         for (number, spooled) in stored.iter().rev().step_by(997) {
             assert_eq!(spooled.metadata().unwrap(), titled(*number));
         }

@@ -201,6 +201,7 @@ fn is_published(requested: RequestedYears, year: i32) -> bool {
 
 /// Whether a record of `first..=last` covers the years wanted: 1, 0, or `reached` where it covers the year and does not begin or
 /// end in it.
+#[inline]
 fn years_met(requested: RequestedYears, first: i32, last: i32, reached: f32) -> f32 {
     let edge = |year: i32, own: i32| match year == own {
         true => 1.0,

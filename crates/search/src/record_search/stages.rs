@@ -4,22 +4,17 @@ use super::checks::Check;
 use crate::weights::RecordWeights;
 use lakeward_index::TableSet;
 
-/// A record that is not looked at.
-const NEVER: u8 = u8::MAX;
-
 /// The records by how many filters they violate.
 pub(super) struct Stages {
-    /// Filters violated, by place; [`NEVER`] where there is no record to look at. Empty where all of `reached` violate none.
-    violated: Vec<u8>,
+    /// The records that violate 0, 1, … filters, as far as has to be looked.
+    pub levels: Vec<TableSet>,
     /// What demands that do not filter give, and filters that are violated and partly met, by place. Empty where nothing does.
-    soft_scores: Vec<f32>,
+    pub soft_scores: Vec<f32>,
     /// The most that they can give to a record that violates no filter.
     pub greatest_soft_score: f32,
-    /// How many records violate 0, 1, … filters, as far as has to be looked.
-    pub counts: Vec<usize>,
     /// Records that meet all that was set or stated.
     pub matching: usize,
-    /// The records of these stages.
+    /// All of them.
     pub reached: TableSet,
 }
 
@@ -39,60 +34,46 @@ impl Stages {
             }
         }
         let matching = meeting.len();
-        let count = passing.len();
-        if count < k.max(1) {
+        if passing.len() < k.max(1) {
             return Self { matching, ..Self::relaxed(all, checks, k, weights) };
         }
         // The usual case, without a look at those that violate a filter.
-        let mut soft_scores = Vec::new();
-        for check in checks.iter().filter(|check| !check.demand.filters) {
-            soft_scores.resize(all.capacity(), 0.0);
-            add_soft_scores(check, &passing, &mut soft_scores, weights);
-        }
+        let soft_scores = soft_scores(checks, &passing, weights, false);
         let given = checks.iter().filter(|check| !check.demand.filters && !check.refused);
         let greatest_soft_score = given.map(|check| weight_of(check, weights)).sum();
-        Self { violated: Vec::new(), soft_scores, greatest_soft_score, counts: vec![count], matching, reached: passing }
+        Self { levels: vec![passing.clone()], soft_scores, greatest_soft_score, matching, reached: passing }
     }
 
     /// The same where those that violate nothing are too few.
     fn relaxed(all: TableSet, checks: &[Check<'_>], k: usize, weights: &RecordWeights) -> Self {
-        let capacity = all.capacity();
-        let filters = checks.iter().filter(|check| check.demand.filters && !check.refused).count() as u8;
-        let mut violated = vec![NEVER; capacity];
-        let mut soft_scores = vec![0.0f32; capacity];
-        all.places().for_each(|place| violated[place] = filters);
-        for check in checks {
-            let (every, mut some) = check.sets(&all);
-            match (check.demand.filters, check.refused) {
-                (true, true) => every.places().for_each(|place| violated[place] += 1),
-                (true, false) => {
-                    every.places().for_each(|place| violated[place] -= 1);
-                    some.subtract(&every);
-                    some.places().for_each(|place| soft_scores[place] += check.share(place));
-                }
-                (false, _) => add_soft_scores(check, &all, &mut soft_scores, weights),
+        let mut none = all.clone();
+        none.clear();
+        let mut levels = vec![all.clone()];
+        for check in checks.iter().filter(|check| check.demand.filters) {
+            let (every, _) = check.sets(&all);
+            levels.push(none.clone());
+            for level in (1..levels.len()).rev() {
+                let (fewer, more) = levels.split_at_mut(level);
+                fewer[level - 1].move_where(&every, check.refused, &mut more[0]);
             }
         }
-        let mut counts = vec![0usize; usize::from(NEVER)];
-        all.places().for_each(|place| counts[usize::from(violated[place])] += 1);
         let mut found = 0;
-        let needed = counts.iter().position(|count| {
-            found += count;
+        let needed = levels.iter().position(|level| {
+            found += level.len();
             found >= k.max(1)
         });
-        let last = needed.or_else(|| counts.iter().rposition(|count| *count > 0)).unwrap_or(0);
-        counts.truncate(last + 1);
-        let mut reached = all;
-        for (place, _) in violated.iter().enumerate().filter(|(_, violated)| usize::from(**violated) > last) {
-            reached.remove_place(place);
-        }
-        Self { violated, soft_scores, greatest_soft_score: f32::INFINITY, matching: 0, counts, reached }
+        let last = needed.or_else(|| levels.iter().rposition(|level| !level.is_empty())).unwrap_or(0);
+        levels.truncate(last + 1);
+        let mut reached = none;
+        levels.iter().for_each(|level| reached.unite(level));
+        let soft_scores = soft_scores(checks, &reached, weights, true);
+        Self { levels, soft_scores, greatest_soft_score: f32::INFINITY, matching: 0, reached }
     }
 
     /// The filters that the record at `place` of `reached` violates.
     #[inline]
     pub fn violated(&self, place: usize) -> usize {
-        self.violated.get(place).map_or(0, |violated| usize::from(*violated))
+        self.levels.iter().position(|level| level.contains_place(place)).unwrap_or(0)
     }
 
     /// What demands that do not filter give to the record at `place`, and filters that it violates and meets in part.
@@ -107,11 +88,24 @@ fn weight_of(check: &Check<'_>, weights: &RecordWeights) -> f32 {
     if check.demand.hard { weights.stated_demand } else { weights.soft_demand }
 }
 
-/// Adds what a demand that does not filter gives to records of `among`.
-fn add_soft_scores(check: &Check<'_>, among: &TableSet, soft_scores: &mut [f32], weights: &RecordWeights) {
-    let weight = weight_of(check, weights);
-    match check.refused {
-        true => check.sets(among).0.places().for_each(|place| soft_scores[place] -= weight),
-        false => check.add_shares(among, weight, soft_scores),
+/// What demands that do not filter give to records of `among`, and, where records may violate them, filters that are met in part; by place.
+fn soft_scores(checks: &[Check<'_>], among: &TableSet, weights: &RecordWeights, violable: bool) -> Vec<f32> {
+    let mut scores = Vec::new();
+    let gives = |check: &&Check<'_>| !check.demand.filters || (violable && !check.refused);
+    for check in checks.iter().filter(gives) {
+        if scores.is_empty() {
+            scores = vec![0.0; among.capacity()];
+        }
+        let weight = weight_of(check, weights);
+        match (check.demand.filters, check.refused) {
+            (true, _) => {
+                let (every, mut some) = check.sets(among);
+                some.subtract(&every);
+                some.places().for_each(|place| scores[place] += check.share(place));
+            }
+            (false, true) => check.sets(among).0.places().for_each(|place| scores[place] -= weight),
+            (false, false) => check.add_shares(among, weight, &mut scores),
+        }
     }
+    scores
 }

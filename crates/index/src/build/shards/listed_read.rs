@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::super::plan::{Read, Source};
+use super::super::super::plan::{KnownOf, Read, Source};
 use super::pieces::Piece;
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::cell_setting::CellSetting;
@@ -31,7 +31,7 @@ pub(super) struct ListedRead {
 
 /// Whether a shard can have it: not a record, nor a file whose path is not UTF-8.
 pub(super) fn is_listed(read: &Read<'_>) -> bool {
-    matches!(read.source, Source::File(file, _) if file.path.to_str().is_some())
+    matches!(&read.source, Source::File(file, _) if file.path.to_str().is_some())
 }
 
 /// The lines of `pieces`.
@@ -41,12 +41,12 @@ pub(super) fn is_listed(read: &Read<'_>) -> bool {
 pub(super) fn written(pieces: &[Piece<'_>]) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     for Piece { read, part } in pieces {
-        let Source::File(file, metadata) = &read.source else { continue };
+        let Source::File(file, known) = &read.source else { continue };
         let listed = ListedRead {
             id: read.id.clone(),
             file: (*file).clone(),
-            metadata: metadata.as_ref().map(|metadata| (***metadata).clone()),
-            cells: read.cells.clone(),
+            metadata: known.metadata.as_deref().cloned(),
+            cells: known.cells.clone(),
             metadata_hash: read.metadata_hash,
             new: read.new,
             part: *part,
@@ -87,11 +87,11 @@ impl ListedRead {
 
     /// As a build reads it.
     pub fn read(&self) -> Read<'_> {
-        let metadata = self.metadata.as_ref().map(|metadata| Box::new(Cow::Borrowed(metadata)));
+        let metadata = self.metadata.as_ref().map(Cow::Borrowed);
+        let known = Box::new(KnownOf { metadata, cells: self.cells.clone() });
         Read {
             id: self.id.clone(),
-            source: Source::File(&self.file, metadata),
-            cells: self.cells.clone(),
+            source: Source::File(&self.file, known),
             metadata_hash: self.metadata_hash,
             new: self.new,
         }

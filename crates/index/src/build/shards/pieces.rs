@@ -60,7 +60,7 @@ pub(super) fn pieces<'a>(reads: &[&'a Read<'a>], count: usize, may_divide: bool)
 
 /// The columns of a table that can be divided by them; else 1. What cannot be opened is found again by who reads it.
 fn columns(read: &Read<'_>) -> u64 {
-    let Source::File(file, _) = read.source else { return 1 };
+    let Source::File(file, _) = &read.source else { return 1 };
     // Of a workbook or a database reading is most of the work.
     let is_alone = matches!(Location::of(&file.path), Location::File { .. } | Location::Files { .. });
     if file.read_bytes < DIVISIBLE_BYTES || !is_alone {
