@@ -101,6 +101,128 @@ fn bounds_are_negated_and_corrected_as_bounds() {
 }
 
 #[test]
+fn an_order_of_rows_leaves_the_figure_of_all() {
+    let (_folder, lakeward) = lake();
+    let (rows, answer) = after(&lakeward, &["average guests of the hall rentals", "sort them by rent_eur"]);
+    assert!(rows.contains("rent_eur") && rows.contains("sort") && !rows.contains("mean"), "{rows}");
+    assert!(first(&answer).reason.contains("the rows that the figure before is of"), "{}", first(&answer).reason);
+}
+
+/// Loans with three dates, orders with quantity and price, readers with towns.
+fn loans() -> (Folder, Lakeward) {
+    let mut loans = String::from("loan_no,book,reader,loan_date,due_date,return_date\n");
+    let mut orders = String::from("order_id,supplier,qty,unit_price,ordered_on,delivered_on\n");
+    for row in 0..120 {
+        let (month, day) = (row % 9 + 1, row % 17 + 1);
+        let book = ["Emma", "Dune", "Persuasion"][row % 3];
+        loans.push_str(&format!(
+            "{},{book},R{:02},2024-{month:02}-{day:02},2024-{:02}-{day:02},2024-{:02}-{:02}\n",
+            1000 + row,
+            row % 30,
+            month + 1,
+            month + 1,
+            day + row % 11
+        ));
+        orders.push_str(&format!(
+            "{row},{},{},{},2024-{month:02}-{day:02},2024-{month:02}-{:02}\n",
+            ["Nordlicht", "Dovetail"][row % 2],
+            row % 12 + 1,
+            [9.5, 20.0, 45.0][row % 3],
+            day + 1 + row % 9
+        ));
+    }
+    let mut readers = String::from("reader,town,phone\n");
+    for row in 0..30 {
+        readers.push_str(&format!("R{row:02},{},555-{row:03}\n", ["Aalen", "Ulm", "Horb"][row % 3]));
+    }
+    let folder = Folder::of(&[("loans.csv", &loans), ("orders.csv", &orders), ("readers.csv", &readers)]);
+    let (lakeward, _) = built(folder.path());
+    (folder, lakeward)
+}
+
+#[test]
+fn the_time_between_two_dates_is_computed_where_it_is_asked_for() {
+    let (_folder, lakeward) = loans();
+    let mean = after(&lakeward, &["average number of days between loan date and return date"]).0;
+    assert!(mean.contains("mean") && mean.contains("return_date") && !mean.contains("due_date"), "{mean}");
+    let longer = after(&lakeward, &["loans kept longer than 30 days"]).0;
+    assert!(longer.contains("minus") && longer.contains("greater") && longer.contains("30"), "{longer}");
+    let weeks = after(&lakeward, &["average weeks from order to delivery by supplier"]).0;
+    assert!(weeks.contains("divided_by") && weeks.contains("delivered_on") && weeks.contains("supplier"), "{weeks}");
+    // Those are counted from today, and these are a period.
+    for text in ["orders of the last 30 days", "loans older than 90 days"] {
+        let plan = after(&lakeward, &[text]).0;
+        assert!(!plan.contains("minus"), "{text}: {plan}");
+    }
+}
+
+#[test]
+fn money_is_how_many_times_the_price_of_one() {
+    let (_folder, lakeward) = loans();
+    let (spend, answer) = after(&lakeward, &["what did we spend with each supplier?"]);
+    assert!(spend.contains("times") && spend.contains("qty") && spend.contains("unit_price"), "{spend}");
+    let reason = &first(&answer).reason;
+    assert!(reason.contains("`spend` is qty times unit_price"), "{reason}");
+}
+
+#[test]
+fn a_name_that_only_another_table_has_is_looked_up_there() {
+    let (_folder, lakeward) = loans();
+    let (towns, answer) = after(&lakeward, &["loans by town"]);
+    assert!(towns.contains("\"join\"") && towns.contains("readers") && towns.contains("town"), "{towns}");
+    assert!(first(&answer).reason.contains("`town` is that of `readers`"), "{}", first(&answer).reason);
+}
+
+#[test]
+fn rows_of_another_table_are_counted_where_they_are_spoken_of() {
+    let (_folder, lakeward) = loans();
+    let more = after(&lakeward, &["readers", "readers with more than 3 loans"]).0;
+    assert!(more.contains("loans") && more.contains("greater") && more.contains("first_present"), "{more}");
+    let (none, answer) = after(&lakeward, &["readers", "readers without any loans"]);
+    let is_none = r#""left":{"column":"loans"},"comparison":"equal","right":{"value":0}"#;
+    assert!(none.contains(is_none), "{none}");
+    let reason = &first(&answer).reason;
+    assert!(reason.contains("`loans` is the number of rows of `loans` for each `reader`"), "{reason}");
+    let found = after(&lakeward, &["readers with no loans"]).0;
+    assert!(found.contains(is_none), "{found}");
+}
+
+#[test]
+fn months_of_one_year_are_one_condition() {
+    let (_folder, lakeward) = loans();
+    let months = after(&lakeward, &["orders", "orders with ordered_on between March and May 2024"]).0;
+    assert!(months.contains("2024-03-01") && months.contains("2024-06-01"), "{months}");
+    let one = after(&lakeward, &["orders", "total qty of orders in March 2024"]).0;
+    assert!(!(one.contains("ordered_on") && one.contains("delivered_on")), "one column: {one}");
+}
+
+#[test]
+fn the_one_with_the_most_is_one() {
+    let (_folder, lakeward) = loans();
+    let one = after(&lakeward, &["orders", "the supplier with the highest total qty"]).0;
+    assert!(one.contains(r#""limit":{"rows":1"#) && one.contains("sum"), "{one}");
+}
+
+#[test]
+fn what_rows_are_sorted_by_makes_no_groups() {
+    let (_folder, lakeward) = loans();
+    let sorted = after(&lakeward, &["loans", "sort by book, then by loan date newest first"]).0;
+    assert!(sorted.contains("sort") && sorted.contains("book") && !sorted.contains("top"), "{sorted}");
+}
+
+#[test]
+fn misspelt_words_are_read_as_the_lake_spells_them() {
+    let (_folder, lakeward) = lake();
+    let (plan, answer) = after(&lakeward, &["hall rentels withuot catering by the Jazz Klub"]);
+    assert!(plan.contains("hall_rentals") && plan.contains("catering"), "{plan}");
+    let note = answer.notes.iter().find(|note| note.contains("read as")).expect("a note");
+    assert!(note.contains("`rentels` read as `rentals`") && note.contains("`withuot` read as `without`"), "{note}");
+    assert!(!note.contains("Klub"), "what no cell has is missing, not misspelt: {note}");
+    let found = lakeward.search("membrers", 5).expect("an answer");
+    assert!(found[0].table == "members" && found[0].reason.starts_with("`membrers` read as `members`: "), "{found:?}");
+}
+
+#[test]
 fn another_count_is_beside_the_one_before() {
     let (_folder, lakeward) = lake();
     let turns = ["how many hall rentals are in the Great Hall?", "and how many in the Foyer?"];

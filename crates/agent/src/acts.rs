@@ -19,6 +19,7 @@ use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
 use lakeward_reading::reader::{Control, Role, Span, TurnReading, number_in_words};
 use lakeward_search::cite::Gate;
+use lakeward_search::text_search::Respelt;
 
 /// Words of a turn that says little more than an identifier.
 const SHORT: usize = 4;
@@ -329,7 +330,8 @@ impl Agent<'_> {
     }
 
     fn given(&self, session: &mut Session, reading: &Reading<'_>, mut answer: Recommendation) -> Result<Turned> {
-        answer.notes.splice(0..0, reading.translated.iter().map(Translated::note));
+        let respelt = reading.respelt.iter().map(Respelt::to_string);
+        answer.notes.splice(0..0, reading.translated.iter().map(Translated::note).chain(respelt));
         let recommendation = Gate::new(self.index).admit(answer)?;
         reading.push(session, &recommendation);
         Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))

@@ -17,7 +17,7 @@ use lakeward_index::TableRef;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{NotApplied, Schema, SchemaColumn, ValueMatch};
+use lakeward_reading::reader::{NotApplied, Role, Schema, SchemaColumn, Span, TurnReading, ValueMatch};
 use lakeward_search::column_search::search_among;
 use lakeward_search::join;
 use lakeward_search::text_search::SearchOptions;
@@ -63,7 +63,7 @@ struct LookUp {
 
 /// How words were taken.
 enum Taken {
-    /// For a value.
+    /// For a value, or the name of a column that they spell out.
     Value(String),
     /// For the name of a column: they could not be applied without it, and may mean another one.
     Name(NotApplied),
@@ -103,6 +103,14 @@ impl Agent<'_> {
                 among.push(table);
             }
         }
+        let read_over = |plan: &Plan, more: &Correction<'_>| {
+            let both = |turn: &mut TurnReading| {
+                corrected(turn);
+                more(turn);
+            };
+            self.assembled(session, text, plan, at_hand, &both)
+        };
+        (base, read) = self.with_counted(session, text, (base, read), (own, &among), &read_over)?;
         let mut tables = self.code_tables(own, &among)?;
         // All rows of `cities_africa` are in Africa.
         let about = stems(&format!("{} {}", own.entry.id, own.entry.title()));
@@ -110,6 +118,7 @@ impl Agent<'_> {
         'next: for _ in 0..MOST + 1 {
             let lost = &read.assembly.not_applied;
             let mut look_ups = self.with_values(session, (&base, text), (&about, own, &tables), at_hand)?;
+            look_ups.extend(self.with_spelt_names(&read.turn, (&about, own, &tables))?);
             look_ups.extend(self.with_names(lost, (&about, own, &tables))?);
             for LookUp { joins, taken } in look_ups.into_iter().take(TRIED) {
                 // A table on the way to another one may say it as well.
@@ -171,6 +180,11 @@ impl Agent<'_> {
         Ok(found)
     }
 
+    /// The column of `rows` by which each names one row of `table`, and that table's.
+    pub(super) fn key_of(&self, rows: &QueryTable, table: TableRef) -> Result<Option<JoinKey>> {
+        Ok(self.code_tables(rows, &[table])?.into_iter().next().map(|found| found.on))
+    }
+
     /// The columns of `own` nearly all values of which are keys of `table`, by their places, those called alike first.
     fn explained_by(&self, own: &QueryTable, table: TableRef) -> Result<Vec<usize>> {
         let dataset = self.index.dataset(table)?;
@@ -213,7 +227,8 @@ impl Agent<'_> {
             let Some(opened) = self.open_candidate(&id)? else { continue };
             let is_key = |column: &&QueryColumn| {
                 let ColumnProfile { uniqueness, rows, logical, .. } = &column.profile;
-                *uniqueness >= UNIQUE && (1..=MOST_CODES).contains(rows) && *logical == LogicalType::Text
+                let has_keys = matches!(logical, LogicalType::Text | LogicalType::Integer);
+                *uniqueness >= UNIQUE && (1..=MOST_CODES).contains(rows) && has_keys
             };
             let Some(key) = opened.columns.iter().find(is_key) else { continue };
             if tried == DEEP {
@@ -321,6 +336,39 @@ impl Agent<'_> {
             hash(row, place) == Some(wanted)
                 && hash(row, key).is_some_and(|code| codes.values.hashes.binary_search(&code).is_ok())
         }))
+    }
+
+    /// The columns whose names a turn spells out where no column of the table at hand has such a word: "loans by town", where readers have towns.
+    fn with_spelt_names(
+        &self,
+        turn: &TurnReading,
+        (about, own, tables): (&BTreeSet<String>, &QueryTable, &[CodeTable]),
+    ) -> Result<Vec<LookUp>> {
+        let own_names = || own.columns.iter().map(|column| column.profile.name.as_str());
+        let own: BTreeSet<String> = own_names().flat_map(stems).collect();
+        // `continent` is the `continentcode` at hand.
+        let is_own = |name: &str| own_names().any(|own| name_likeness(own, name) >= SAME_NAME);
+        let names = |span: &&Span| {
+            matches!(span.role, Role::Group | Role::Measure | Role::Order | Role::Show | Role::Column | Role::Test)
+        };
+        let mut found = Vec::new();
+        for span in turn.spans.iter().filter(names) {
+            let said = stems(&span.words);
+            for table in tables {
+                let dataset = self.index.dataset(table.table)?;
+                let is_spelt = |name: &str| {
+                    let name = stems(name);
+                    !name.is_empty() && name.is_subset(&said) && name.is_disjoint(&own) && name.is_disjoint(about)
+                };
+                let columns = dataset.columns().iter().map(|column| column.name.to_string());
+                let new = |name: &String| *name != table.on.right && is_spelt(name) && !is_own(name);
+                let Some(column) = columns.into_iter().find(new) else { continue };
+                let remark = format!("`{column}` is that of `{}`, by `{}`", table.id, table.on.left);
+                found.push(LookUp { joins: table.joins(&column), taken: Taken::Value(remark) });
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The columns that words name which could not be applied, which name none of the table at hand better, and which do not speak of what that

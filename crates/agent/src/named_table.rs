@@ -12,7 +12,7 @@ use lakeward_lake::dataset::TableEntry;
 const AMONG: usize = 10;
 
 /// The candidates, first of all the table that the request is of: its name comes before all else that the request says, and the best table is not
-/// called so, nor has it anything that is. `invoices of the Bristol clinic`, though monthly figures have a column of clinics.
+/// called so, nor has it anything that is, unless it is named, too. `invoices of the Bristol clinic`, though monthly figures have a column of clinics.
 pub(super) fn with_named_first(text: &str, scored: Vec<Scored>) -> Vec<Scored> {
     let head = head(text);
     let Some(best) = best_table(&scored).and_then(|best| best.candidate.dataset.table()) else { return scored };
@@ -21,7 +21,10 @@ pub(super) fn with_named_first(text: &str, scored: Vec<Scored>) -> Vec<Scored> {
         !name.is_empty() && name.iter().eq(head.iter().take(name.len()).collect::<BTreeSet<_>>())
     };
     let named = scored.iter().take(AMONG).filter(|scored| !scored.candidate.dataset.is_record()).find(is_head);
-    match named.filter(|named| !says(best, &name(named.id()))).map(|named| named.id().to_string()) {
+    // Of two that are named the first is asked for: "owners with no pets", though pets have an owner.
+    let best_name = name(best.id.as_str());
+    let both = !best_name.is_empty() && best_name.is_subset(&stems(text));
+    match named.filter(|named| both || !says(best, &name(named.id()))).map(|named| named.id().to_string()) {
         Some(named) => with_first(scored, |id| id == named),
         None => scored,
     }

@@ -49,7 +49,7 @@ pub(super) struct PlanReading {
 
 /// What a turn is read as over a plan.
 pub(super) struct Read {
-    turn: TurnReading,
+    pub(super) turn: TurnReading,
     pub(super) assembly: Assembly,
     explained: Explained,
     /// The probability that this is what is meant, 0..=1.
@@ -318,6 +318,7 @@ impl Agent<'_> {
             }
         };
         let mut schema = schema_of(plan, &columns);
+        schema.add_computed(text);
         schema.language = self.index.names_language()?;
         if let Some(error) = failure.into_inner() {
             return Err(error);

@@ -18,15 +18,13 @@ use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Demand, Input, Intention, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::respect::Respect;
-use lakeward_models::languages::{Translated, translated};
+use lakeward_models::languages::Translated;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Control, Revised, Role, TurnReading};
 use lakeward_reading::signals::{classified, context::Context};
+use lakeward_search::text_search::Respelt;
 use lakeward_search::weights::{OperationWeights, TurnWeights};
 use lakeward_search::{QueryTable, text_search};
-
-/// Words of a request in another language that are looked up one by one.
-const MOST_WORDS: usize = 32;
 
 /// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
 pub(super) struct Reading<'r> {
@@ -36,6 +34,8 @@ pub(super) struct Reading<'r> {
     asked: &'r str,
     /// How it was put into English, where it was.
     pub(super) translated: Option<Translated>,
+    /// Its misspelt words as the lake spells them, where it has such.
+    pub(super) respelt: Option<Respelt>,
     /// The words to search by.
     pub(super) words: String,
     /// What it says, span by span.
@@ -79,6 +79,8 @@ struct Said<'r> {
     /// As it was typed.
     asked: &'r str,
     translated: Option<Translated>,
+    /// With its misspelt words as the lake spells them, where it has such.
+    respelt: Option<Respelt>,
     /// The respect and value that it chooses of those that were offered.
     chosen: Option<(Respect, String)>,
     /// The demands in force where it tells two of them apart, and what to say of it.
@@ -248,15 +250,16 @@ impl Agent<'_> {
         let left_out = (!hidden.is_empty()).then(|| format!("{} shown before are left out", hidden.len()));
         let refused =
             (!turned_down.is_empty()).then(|| format!("turned down, and not shown again: {}", turned_down.join(", ")));
-        let translation = said.translated.iter().map(Translated::note);
+        let as_read = said.translated.iter().map(Translated::note).chain(said.respelt.iter().map(Respelt::to_string));
         let unchanged = "files are never changed: rows are only left out of what is shown";
         let unchanged = asks_to_change_files(&said.request.text).then(|| unchanged.to_string());
-        let notes = translation.chain(named).chain(notes).chain(left_out).chain(refused).chain(unchanged).collect();
-        let Said { request, asked, translated, answered, .. } = said;
+        let notes = as_read.chain(named).chain(notes).chain(left_out).chain(refused).chain(unchanged).collect();
+        let Said { request, asked, translated, respelt, answered, .. } = said;
         Ok(Reading {
             request,
             asked,
             translated,
+            respelt,
             words,
             signals,
             turn,
@@ -298,13 +301,17 @@ impl Agent<'_> {
         let asked = request.text.as_str();
         let chosen = chosen(session, asked);
         let apart = if is_at_hand { None } else { set_apart(&session.demands, asked) };
-        let translated = if chosen.is_some() || apart.is_some() { None } else { self.in_english(asked)? };
-        let request = match &translated {
-            Some(translated) => Cow::Owned(Request { text: translated.text.clone(), ..request.clone() }),
+        let is_closed = chosen.is_some() || apart.is_some();
+        let translated = if is_closed { None } else { self.in_english(asked)? };
+        let answered = answered(session, translated.as_ref().map_or(asked, |translated| &translated.text));
+        let is_typed = !is_closed && translated.is_none() && answered.is_none();
+        let respelt = if is_typed { text_search::respelt(self.index, asked)? } else { None };
+        let other = translated.as_ref().map(|translated| &translated.text);
+        let request = match other.or(respelt.as_ref().map(|respelt| &respelt.text)) {
+            Some(text) => Cow::Owned(Request { text: text.clone(), ..request.clone() }),
             None => Cow::Borrowed(request),
         };
-        let answered = answered(session, &request.text);
-        Ok(Said { request, asked, translated, chosen, apart, answered })
+        Ok(Said { request, asked, translated, respelt, chosen, apart, answered })
     }
 
     /// A turn as the built-in reader understands it, or the model where that is less sure.
@@ -395,29 +402,6 @@ impl Agent<'_> {
         let stated = turn.requested_answers().or(halved).filter(|_| understood.over.is_none());
         let answers = stated.or(before.filter(|_| !turn.has(Act::New)));
         Ok(Wanted { acts, demands, gone, answers, notes })
-    }
-
-    /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
-    ///
-    /// # Errors
-    /// [`Error::DamagedIndex`].
-    pub fn in_english(&self, text: &str) -> Result<Option<Translated>> {
-        let Some(translated) = translated(text) else { return Ok(None) };
-        let said = |of: fn(&(String, String)) -> &String| -> Vec<&str> {
-            translated.words.iter().map(|word| of(word).as_str()).collect()
-        };
-        let coverage = |words: Vec<&str>| -> Result<f64> {
-            Ok(self.searched(&words.join(" "))?.map_or(0.0, |searched| searched.coverage(&self.ranking)))
-        };
-        let (as_said, in_english) = (coverage(said(|word| &word.0))?, coverage(said(|word| &word.1))?);
-        // Of records in its language the index has the English words, too, so what is as good in English stays if all of it is known as it is said.
-        let all_known = || -> Result<bool> {
-            let words = said(|word| &word.0).join(" ");
-            let words = self.index.lexical().informative_words(&words, MOST_WORDS)?;
-            Ok(words.iter().all(|(_, rarity)| rarity.tables > 0))
-        };
-        let stays = as_said > in_english || (as_said > 0.0 && as_said >= in_english && all_known()?);
-        Ok((!stays).then_some(translated))
     }
 
     /// What is searched for: a first request as it is said, where the index knows sentences; else the topic and what else is wanted in words, and

@@ -34,6 +34,7 @@ pub use answer::SearchAnswer;
 pub(crate) use ranking::ranked_tables;
 pub(crate) use text_vectors::{informative_vector, nearest_about, text_encoder};
 pub use text_vectors::{nearest_tables, reads_texts};
+pub use wordings::{Respelt, respelt};
 pub(crate) use wordings::{Worded, in_all_wordings};
 
 /// What to search for.

@@ -23,6 +23,8 @@ use lakeward_search::cite::Gate;
 
 /// Tables shown after a turn or a search.
 const TABLES: usize = 10;
+/// No number of what is listed is greater.
+const LONGEST_LIST: usize = 99;
 
 impl Repl<'_> {
     /// Answers a request.
@@ -99,6 +101,8 @@ impl Repl<'_> {
             Some(choices) if (1..=choices).contains(&number) => self.ask(number.to_string()),
             Some(0) => Err(Error::Usage("the question has no answers to choose from; answer in your own words".into())),
             Some(choices) => Err(Error::Usage(format!("the question has the answers 1 to {choices}"))),
+            // A year, a value: no list is so long.
+            None if number > LONGEST_LIST => self.ask(number.to_string()),
             None => {
                 printer::line(&format!(
                     "no question is open for {number} to answer; `/why {number}`, `/accept {number}` and \

@@ -33,12 +33,12 @@ impl<'a> RulePlanner<'a> {
         let mut corrected = 0;
         for (word, rarity) in self.index.lexical().informative_words(words, MOST_WORDS)? {
             let near = if rarity.tables == 0 && corrected < MOST_CORRECTED {
-                self.index.lexical().nearest_words(&word, 1)?
+                self.index.lexical().nearest_words(&word)?.into_iter().next()
             } else {
-                Vec::new()
+                None
             };
-            corrected += near.len();
-            text.push(near.into_iter().next().unwrap_or(word));
+            corrected += usize::from(near.is_some());
+            text.push(near.map_or(word, |(.., near)| near));
         }
         let text = super::shortened(&text.join(" "), QUERY_CHARS);
         Ok((corrected > 0).then(|| PlannedQuery::new(text, "words that no table has, as the lake spells them")))

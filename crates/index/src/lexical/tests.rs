@@ -404,8 +404,10 @@ fn single_words_are_known_by_rarity_and_spelling() {
     let informative = index.informative_words("the counties of a County, and rivers", 10).unwrap();
     assert_eq!(informative.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["counties", "rivers"]);
     assert!(index.informative_words("", 10).unwrap().is_empty());
-    let nearest = |word: &str| index.nearest_words(word, 1).unwrap();
-    assert_eq!((nearest("buget"), nearest("unemploymnt")), (vec!["budget".to_string()], vec!["unemploy".to_string()]));
+    let nearest = |word: &str| index.nearest_words(word).unwrap();
+    let near = |distance, word: &str| vec![(distance, 1, word.to_string())];
+    assert_eq!((nearest("buget"), nearest("buggets")), (near(1, "budget"), near(1, "budgets")));
+    assert_eq!(nearest("unemploymnt"), near(3, "unemploy"));
     for far in ["bugt", "county2", "zebra", "xunemployment", ""] {
         assert!(nearest(far).is_empty(), "{far}");
     }

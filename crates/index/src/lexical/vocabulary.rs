@@ -68,13 +68,13 @@ impl LexicalIndex {
         Ok(all)
     }
 
-    /// Words of the lake, as indexed, with a spelling similar to `word` and the same first letter; at most `limit`, nearest first, then by
-    /// number of tables. One letter may differ, two in long words, or the ending may be one that the stemmer does not know. Short words and
+    /// Words of the lake, but for cells, with a spelling similar to `word` and the same first letter: how far each is, the number of tables that have it, and the word
+    /// with the ending of `word`; nearest first, then by number of tables. One letter may differ, two in long words, or the ending may be one that the stemmer does not know. Short words and
     /// those with digits have no neighbours: a similar word is not a misspelling there.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
-    pub fn nearest_words(&self, word: &str, limit: usize) -> Result<Vec<String>> {
+    pub fn nearest_words(&self, word: &str) -> Result<Vec<(usize, u64, String)>> {
         let mut analyzer = Analyzer::new(false);
         let terms: Vec<String> = analyzer.terms(word).iter().map(|(term, _)| term.to_string()).collect();
         let [term] = terms.as_slice() else { return Ok(Vec::new()) };
@@ -85,7 +85,7 @@ impl LexicalIndex {
         let most = if letters >= LONG_WORD { 2 } else { 1 };
         let mut near: Vec<(usize, String)> = Vec::new();
         for segment in &self.segments {
-            for field in LexicalField::ALL {
+            for field in LexicalField::ALL.into_iter().filter(|field| *field != LexicalField::Values) {
                 segment.for_each_term_like(field as usize, term, MOST_COMPARED, |other| {
                     // Lengths first: they exclude most words.
                     let apart = other.len().abs_diff(term.len());
@@ -106,13 +106,18 @@ impl LexicalIndex {
         let mut counted = Vec::with_capacity(near.len());
         for (distance, other) in near {
             // A term that the analyser would change cannot be searched.
-            let stays = analyzer.terms(&other).iter().map(|(term, _)| term).eq([other.as_str()]);
-            if stays {
-                counted.push((distance, std::cmp::Reverse(self.tables_with(&other)?), other));
+            let stays = |analyzer: &mut Analyzer, written: &str| {
+                analyzer.terms(written).iter().map(|(term, _)| term).eq([other.as_str()])
+            };
+            let ending = word.to_lowercase().strip_prefix(term.as_str()).map(|ending| format!("{other}{ending}"));
+            let written = ending.filter(|written| stays(&mut analyzer, written));
+            if written.is_some() || stays(&mut analyzer, &other) {
+                let tables = self.tables_with(&other)?;
+                counted.push((distance, std::cmp::Reverse(tables), written.unwrap_or(other)));
             }
         }
         counted.sort();
-        Ok(counted.into_iter().take(limit).map(|(_, _, other)| other).collect())
+        Ok(counted.into_iter().map(|(distance, tables, word)| (distance, tables.0, word)).collect())
     }
 
     /// Number of tables that have `term`, in the field where it is most frequent.

@@ -8,9 +8,9 @@
 mod age;
 mod bounds;
 mod columns;
+mod computed;
 mod conditions;
 mod doubted;
-mod elapsed;
 mod figures;
 mod groups;
 mod no_rows;
@@ -55,9 +55,14 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
     let fresh = reading.has(Act::New);
     let base = if fresh { Plan::of(known.relation.source.clone()) } else { known.clone() };
     let mut reading = with_content(reading, schema);
+    bounds::from_month_to_month(&mut reading, schema);
     bounds::one_column_between(&mut reading, schema);
+    bounds::one_date(&mut reading, schema);
     not_another_code(&mut reading);
     bounds::corrected(&mut reading, schema, &base);
+    figures::not_computed_twice(&mut reading, schema);
+    computed::not_of_parts(&mut reading, schema);
+    order::sorted_by_both(&mut reading);
     let reading = &reading;
     let mut assembler = Assembler {
         reading,
@@ -75,6 +80,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
     assembler.swaps = assembler.asks_the_same();
     let tables = assembler.tables();
     assembler.take_back();
+    assembler.compute();
     assembler.derive();
     assembler.ages();
     assembler.rows();
@@ -82,6 +88,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
     assembler.forget_what_is_gone();
     assembler.derive();
     assembler.figure_rows();
+    assembler.leave_figure();
     assembler.order();
     assembler.columns();
     assembler.distinct();
@@ -159,7 +166,7 @@ struct Assembler<'a> {
     figure: Option<String>,
     /// The name of the column that it computed last for every row.
     computed: Option<String>,
-    /// Places of the spans that ask how long something took.
+    /// Places of the spans that speak of a time or of a column that is computed for them.
     of_time: Vec<usize>,
 }
 

@@ -8,6 +8,7 @@
 pub mod annotated;
 pub mod annotated_pairs;
 mod assemble;
+mod computed;
 mod control;
 mod demands;
 mod explained;
@@ -29,6 +30,7 @@ mod value_match;
 mod words;
 
 pub use assemble::{Assembly, RequestedTable, assemble, with_table};
+pub use computed::Computed;
 pub use control::{ALL_STEPS, Control};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};

@@ -4,6 +4,7 @@ use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
 use lakeward_core::text::{NameParts, Stemmer, lower_words, name_words};
 use lakeward_models::languages::{Language, written_in_names};
 
+use super::computed::Computed;
 use super::span::{Role, Span};
 use super::value_match::key;
 
@@ -78,6 +79,8 @@ pub struct SchemaColumn {
     pub of_result: bool,
     /// What it stands for, where it is none of a table.
     pub stand_in: Option<StandIn>,
+    /// How it is computed, where a turn asks for it and no table has it.
+    pub computed: Option<Box<Computed>>,
     /// Words for what the plan already does with it: `where`, `by`, `mean`.
     pub used: Vec<&'static str>,
     /// Other names of it: with a synonym, what a user calls it, in English.
@@ -105,6 +108,7 @@ impl SchemaColumn {
             quantity: false,
             of_result: false,
             stand_in: None,
+            computed: None,
             used: Vec::new(),
             also: Vec::new(),
             english: None,
@@ -140,6 +144,22 @@ impl SchemaColumn {
     /// The column of the number of rows in each group.
     fn rows() -> Self {
         Self { of_result: true, stand_in: Some(StandIn::Rows), ..Self::new(ROWS, ColumnKind::Integer) }
+    }
+
+    /// Whether it is called as what says how many of something each row is of, and does.
+    pub(super) fn says_how_many(&self) -> bool {
+        const NAMES: [&str; 7] = ["qty", "quantity", "pieces", "pcs", "units", "pax", "headcount"];
+        let is_called = name_words(&self.name).iter().any(|word| NAMES.contains(&word.to_lowercase().as_str()));
+        is_called && !self.of_result && self.range.is_some_and(|(_, most)| most > 1.0)
+    }
+
+    /// Whether it says when somebody was born: a date, or a year.
+    pub(super) fn is_of_birth(&self) -> bool {
+        let says = |word: String| {
+            matches!(word.as_str(), "birth" | "born" | "birthdate" | "birthday" | "birthyear" | "dob" | "yob")
+        };
+        let has_dates = self.kind == ColumnKind::Date || self.holds_years();
+        has_dates && self.english.iter().chain([&self.name]).flat_map(|name| name_words(name)).any(says)
     }
 
     /// Whether all its numbers may be years.

@@ -121,6 +121,11 @@ impl Unit {
         Self::of_column(column).is_some_and(|unit| unit.kind == TIME)
     }
 
+    /// Whether the numbers of a column are lengths, such as metres.
+    pub(super) fn is_of_length(column: &SchemaColumn) -> bool {
+        Self::of_column(column).is_some_and(|unit| unit.kind == LENGTH)
+    }
+
     /// A unit among words that can be converted into that of a column and is another one.
     pub(super) fn other_than(column: &SchemaColumn, words: &str) -> Option<OtherUnit> {
         // A minimum, a place in an order.

@@ -30,7 +30,9 @@ fn taken_of_repairs(marked: &str) -> (String, String, String) {
     let text = format!("{sheet}\n{{\"c\": \"y\", \"t\": 0, \"act\": \"refine\", \"m\": \"{marked}\"}}\n");
     let conversations = conversations(&text).expect("annotations");
     let labelled = conversations[0].labelled(None);
-    let assembly = assemble(&labelled[0].meant, &labelled[0].schema, &Plan::of(Input::Table("repairs".into())));
+    let mut schema = labelled[0].schema.clone();
+    schema.add_computed(&labelled[0].turn.text);
+    let assembly = assemble(&labelled[0].meant, &schema, &Plan::of(Input::Table("repairs".into())));
     let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
     let lost: Vec<String> = assembly.not_applied.iter().map(in_brief).collect();
     (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
@@ -162,7 +164,10 @@ fn several_months_and_missing_dates_are_conditions_of_dates() {
             "keeps the rows whose billed is 03/2023, 04/2023 or 11/2023",
         ),
         ("billed in [2022|value col=billed]", "keeps the rows whose billed is 10/2022"),
-        ("from [June to August 2022|value col=came_in op=>=]", "keeps the rows whose came_in is at least 2022-06-01"),
+        (
+            "from [June to August 2022|value col=came_in op=>=]",
+            "keeps the rows whose came_in is at least 2022-06-01 and came_in is below 2022-09-01",
+        ),
     ] {
         let (steps, _, lost) = taken_of_repairs(marked);
         assert_eq!((steps.as_str(), lost.as_str()), (step, ""), "{marked}");

@@ -27,6 +27,9 @@ pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> V
     let labelled = conversation.labelled(table).into_iter().enumerate();
     for (at, labelled) in labelled.filter(|(_, labelled)| !labelled.turn.acts.is_empty()) {
         let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
+        let mut schema = schema.clone();
+        schema.add_computed(&turn.text);
+        let schema = &schema;
         let holds = conversation.holds(schema, table);
         let read = |most| Reader::builtin().readings(&turn.text, labelled.previous(), schema, &holds, most);
         let (reading, certainty) = match base {

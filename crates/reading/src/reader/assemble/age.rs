@@ -2,7 +2,7 @@
 
 use chrono::{Days, Months, NaiveDate, Utc};
 use lakeward_core::plan::{Arithmetic, Comparison, Condition, DatePart, Expression, Measure, Value};
-use lakeward_core::text::{lower_words, name_words};
+use lakeward_core::text::lower_words;
 
 use super::Assembler;
 use super::figures::measure_of;
@@ -56,7 +56,7 @@ impl<'a> Assembler<'a> {
             if let Some(own) = of_years.filter(|_| self.speaks_of_age(span)) {
                 return Some(own);
             }
-            let born = only(&|column| is_of_birth(column)).filter(|_| YEARS.contains(&age))?;
+            let born = only(&|column| column.is_of_birth()).filter(|_| YEARS.contains(&age))?;
             let is_linked = linked.is_some_and(|linked| linked.name == born.name);
             let counts_rows =
                 linked.is_some_and(|linked| linked.stand_in == Some(StandIn::Rows)) && self.groups_by_none();
@@ -117,7 +117,7 @@ impl<'a> Assembler<'a> {
         if !lower_words(&span.words).any(is_age) || columns.clone().any(|column| column.is_named("age")) {
             return None;
         }
-        let mut born = columns.by_ref().filter(|column| is_of_birth(column));
+        let mut born = columns.by_ref().filter(|column| column.is_of_birth());
         let column = born.next().filter(|_| born.next().is_none())?;
         let of = Expression::column(column.name.clone());
         let year = match column.kind {
@@ -138,15 +138,6 @@ impl<'a> Assembler<'a> {
         }
         Some(Measure { of: Some(age), name: Some(name), ..measure })
     }
-}
-
-/// Whether a column says when somebody was born: a date, or a year.
-fn is_of_birth(column: &SchemaColumn) -> bool {
-    let says = |word: String| {
-        matches!(word.as_str(), "birth" | "born" | "birthdate" | "birthday" | "birthyear" | "dob" | "yob")
-    };
-    let has_dates = column.kind == ColumnKind::Date || column.holds_years();
-    has_dates && column.english.iter().chain([&column.name]).flat_map(|name| name_words(name)).any(says)
 }
 
 /// The condition on a date, or year, of birth that an age of so many years is.
@@ -192,6 +183,6 @@ mod tests {
         let younger = right(ColumnKind::Date, Comparison::AtMost, 90.0 / YEAR);
         assert_eq!(younger, Some((Comparison::AtLeast, "2026-09-01".into())));
         assert_eq!(right(ColumnKind::Date, Comparison::Equal, 60.0), None);
-        assert!(is_of_birth(&column(ColumnKind::Date)) && !is_of_birth(&column(ColumnKind::Text)));
+        assert!(column(ColumnKind::Date).is_of_birth() && !column(ColumnKind::Text).is_of_birth());
     }
 }

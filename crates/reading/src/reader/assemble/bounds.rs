@@ -4,9 +4,10 @@ use lakeward_core::plan::{Comparison, Condition, Expression, Plan};
 use lakeward_core::request::Act;
 
 use crate::reader::layout::Layout;
-use crate::reader::number::{number, scale};
-use crate::reader::schema::Schema;
-use crate::reader::span::{Operator, Role, TurnReading};
+use crate::reader::number::{month, number, scale};
+use crate::reader::schema::{ColumnKind, Schema};
+use crate::reader::span::{Operator, Role, Span, TurnReading};
+use crate::reader::words::words;
 
 /// Two bounds with hardly a word between them, one from below and one from above, are of one column: of the one that they name, else that has
 /// both numbers, else that the reader is surer of.
@@ -51,6 +52,60 @@ pub(super) fn one_column_between(reading: &mut TurnReading, schema: &Schema) {
         for span in &mut reading.spans[place - 1..=place] {
             (span.columns, span.part) = (columns.clone(), part);
         }
+    }
+}
+
+/// `between March and May 2024`, `from March to May 2024` are the months of one condition, whichever of them the reader took for one.
+pub(super) fn from_month_to_month(reading: &mut TurnReading, schema: &Schema) {
+    let text = reading.text.clone();
+    let words = words(&text);
+    let said = |at: usize| words.get(at).map(|word| text[word.bytes.clone()].to_lowercase()).unwrap_or_default();
+    let ends = (3..words.len()).find(|at| {
+        let between = match said(at - 1).as_str() {
+            "and" => said(at - 3) == "between",
+            "to" | "until" | "till" | "through" => true,
+            _ => false,
+        };
+        between && month(&said(at - 2)).is_some() && month(&said(*at)).is_some()
+    });
+    let Some(last) = ends else { return };
+    let has_year = said(last + 1).len() == 4 && said(last + 1).parse::<u32>().is_ok();
+    let end = words[if has_year { last + 1 } else { last }].bytes.end;
+    let range = words[last - 2].bytes.start..end;
+    let inside = |span: &Span| span.bytes.start < range.end && range.start < span.bytes.end;
+    let is_date = |span: &Span| {
+        let column = span.column().map(|column| schema.columns[column].kind);
+        span.role == Role::Value && inside(span) && column == Some(ColumnKind::Date)
+    };
+    let Some(mut whole) = reading.spans.iter().find(|span| is_date(span)).cloned() else { return };
+    let place = reading.spans.iter().position(is_date).unwrap_or_default();
+    (whole.words, whole.bytes, whole.operator) = (text[range.clone()].to_string(), range.clone(), Operator::Equal);
+    (whole.part, whole.value) = (None, None);
+    reading.spans[place] = whole;
+    let mut at = 0;
+    reading.spans.retain(|span| {
+        at += 1;
+        at - 1 == place || !inside(span)
+    });
+}
+
+/// Parts of one date, one right behind the other, are of one column: of the one that the reader is surer of.
+pub(super) fn one_date(reading: &mut TurnReading, schema: &Schema) {
+    /// Bytes of `, `.
+    const BETWEEN: usize = 2;
+    let is_date = |span: &Span| {
+        let column = span.column().map(|column| schema.columns[column].kind);
+        span.role == Role::Value && span.part.is_some() && column == Some(ColumnKind::Date)
+    };
+    for place in 1..reading.spans.len() {
+        let (one, other) = (&reading.spans[place - 1], &reading.spans[place]);
+        let gap = other.bytes.start.saturating_sub(one.bytes.end);
+        if !is_date(one) || !is_date(other) || one.part == other.part || gap > BETWEEN {
+            continue;
+        }
+        let surer = if one.likely_column >= other.likely_column { one } else { other };
+        let columns = surer.columns.clone();
+        reading.spans[place - 1..=place].iter_mut().for_each(|span| span.columns.clone_from(&columns));
     }
 }
 

@@ -7,10 +7,24 @@ use lakeward_core::plan::{
 use super::groups::count;
 use super::{Assembler, NotApplied, is_measure};
 use crate::reader::number::number;
-use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
-use crate::reader::span::{Function, Role, Span};
+use crate::reader::schema::{ColumnKind, Schema, StandIn};
+use crate::reader::span::{Function, Role, Span, TurnReading};
 use crate::reader::unit::Unit;
-use lakeward_core::text::{lower_words, name_key, name_words};
+use lakeward_core::text::{lower_words, name_key};
+
+/// What only names what another span computes is not computed beside it: `the revenue as n times pr`, where no column is called revenue.
+pub(super) fn not_computed_twice(reading: &mut TurnReading, schema: &Schema) {
+    let is_named = |span: &Span| span.columns.iter().all(|column| schema.columns[*column].is_named(&span.words));
+    let derives =
+        |span: &&Span| span.role == Role::Derive && span.columns.len() + usize::from(span.second.is_some()) > 1;
+    let named: Vec<Option<Function>> =
+        reading.spans.iter().filter(derives).filter(|span| is_named(span)).map(|span| span.function).collect();
+    let is_name = |span: &Span| {
+        let none = span.columns.iter().chain(&span.second).all(|column| !schema.columns[*column].is_named(&span.words));
+        derives(&span) && none && named.contains(&span.function)
+    };
+    reading.spans.retain(|span| !is_name(span));
+}
 
 impl Assembler<'_> {
     /// What the turn groups by.
@@ -47,6 +61,13 @@ impl Assembler<'_> {
                 }
             }
         }
+        // "How many joined each year?" groups by the year of a date and not by the date as well.
+        let part_of = |key: &Key| match &key.of {
+            Expression::Part { of, .. } => of.as_column().map(str::to_string),
+            _ => None,
+        };
+        let parts: Vec<String> = keys.iter().filter_map(part_of).collect();
+        keys.retain(|key| key.of.as_column().is_none_or(|name| !parts.iter().any(|part| part == name)));
         keys
     }
 
@@ -82,13 +103,17 @@ impl Assembler<'_> {
         Key { of: of_date(part), name: None }
     }
 
-    /// The columns that a span groups by: one where it spells its name, or says "kind of dish".
+    /// The columns that a span groups by: one where it spells its name, or says "kind of dish"; beside the first those that it names.
     fn keys_of(&self, span: &Span) -> Vec<usize> {
         let key = name_key(&span.words);
         let spelt = span.columns.iter().copied().find(|column| name_key(&self.schema.columns[*column].name) == key);
         let says = |word: &str| lower_words(&span.words).any(|known| known == word);
-        let one = spelt.or(span.column().filter(|_| says("of") && !says("and")));
-        one.map_or_else(|| span.columns.clone(), |column| vec![column])
+        if let Some(one) = spelt.or(span.column().filter(|_| says("of") && !says("and"))) {
+            return vec![one];
+        }
+        let is_named = |column: &usize| self.schema.columns[*column].is_named(&span.words);
+        let first = span.columns.first().into_iter();
+        first.chain(span.columns.iter().skip(1).filter(|column| is_named(column))).copied().collect()
     }
 
     /// What the turn computes of groups or of all rows.
@@ -118,8 +143,13 @@ impl Assembler<'_> {
                 self.of_time.push(place);
                 self.computed = Some(name.clone());
                 if !self.is_of_each_row(function) {
+                    let says_total = lower_words(&self.reading.text).any(|word| matches!(&*word, "total" | "sum"));
                     let mean = matches!(function, Function::Count | Function::CountDistinct | Function::Sum);
-                    let function = if mean { Function::Mean } else { function };
+                    let function = match mean {
+                        true if says_total => Function::Sum,
+                        true => Function::Mean,
+                        false => function,
+                    };
                     measures.extend(measure_of(function, name));
                 }
                 continue;
@@ -237,12 +267,7 @@ impl Assembler<'_> {
 
     /// Says that rows are counted where a column has how many each row is of.
     fn remark_on_quantity(&mut self) {
-        const NAMES: [&str; 7] = ["qty", "quantity", "pieces", "pcs", "units", "pax", "headcount"];
-        let has_several = |column: &&SchemaColumn| {
-            let is_called = name_words(&column.name).iter().any(|word| NAMES.contains(&word.to_lowercase().as_str()));
-            is_called && !column.of_result && column.range.is_some_and(|(_, most)| most > 1.0)
-        };
-        let Some(column) = self.schema.columns.iter().find(has_several) else { return };
+        let Some(column) = self.schema.columns.iter().find(|column| column.says_how_many()) else { return };
         let remark =
             format!("rows are counted; how many each is of is in `{0}`: \"the sum of {0}\" adds that up", column.name);
         if !self.remarks.contains(&remark) {
@@ -284,6 +309,12 @@ impl Assembler<'_> {
             }
             if span.is_share() && self.is_of_one_figure(span) {
                 self.share_of_all_rows(place);
+                continue;
+            }
+            let own = span.column().map(|column| &self.schema.columns[column]).filter(|own| own.computed.is_some());
+            if let Some(own) = own {
+                self.done[place] = true;
+                self.computed = Some(own.name.clone());
                 continue;
             }
             let Some((name, value)) = self.derived(span) else { continue };

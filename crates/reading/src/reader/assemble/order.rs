@@ -7,9 +7,47 @@ use super::Assembler;
 use crate::reader::layout::ordered_by;
 use crate::reader::number::number;
 use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
-use crate::reader::span::{Role, Span};
+use crate::reader::span::{Role, Span, TurnReading};
+
+/// `sort by branch, then by date`: what rows are sorted by first makes no groups.
+pub(super) fn sorted_by_both(reading: &mut TurnReading) {
+    const SORTS: [&str; 6] = ["sort", "sorted", "order", "ordered", "arrange", "arranged"];
+    /// Words from the verb to `by`.
+    const NEAR: usize = 3;
+    let orders = reading.spans.iter().any(|span| span.role == Role::Order);
+    if !orders || reading.spans.iter().any(|span| span.role == Role::Measure) {
+        return;
+    }
+    let text = reading.text.clone();
+    for span in reading.spans.iter_mut().filter(|span| span.role == Role::Group) {
+        let before: Vec<String> = lower_words(text.get(..span.bytes.start).unwrap_or_default()).collect();
+        let Some(("by", before)) = before.split_last().map(|(last, rest)| (last.as_str(), rest)) else { continue };
+        if before.iter().rev().take(NEAR).any(|word| SORTS.contains(&word.as_str())) {
+            (span.role, span.descending) = (Role::Order, false);
+        }
+    }
+}
 
 impl Assembler<'_> {
+    /// A figure of all rows is one row, which has no order and no first ten: an order by a column of the rows, where the turn computes nothing, is of
+    /// these.
+    pub(super) fn leave_figure(&mut self) {
+        let computes = self.reading.spans.iter().any(|span| matches!(span.role, Role::Measure | Role::Group));
+        let of_rows = |span: &Span| {
+            let column = span.column().map(|column| &self.schema.columns[column]);
+            span.role == Role::Order && column.is_some_and(|column| !column.of_result && column.stand_in.is_none())
+        };
+        let orders = self.reading.spans.iter().any(of_rows);
+        let level = self.layout.last();
+        let is_of_all = level.grouping().is_some_and(|grouping| grouping.keys.is_empty());
+        if computes || !orders || !is_of_all {
+            return;
+        }
+        (level.group, level.after, level.columns) = (None, Vec::new(), None);
+        (level.order, level.limit) = (Vec::new(), None);
+        self.remarks.push("these are the rows that the figure before is of".into());
+    }
+
     pub(super) fn order(&mut self) {
         let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_in(span)));
         let mut orders: Vec<Order> = Vec::new();
@@ -44,6 +82,10 @@ impl Assembler<'_> {
                 orders.push(Order { by: Expression::Column(name), direction });
             }
         }
+        // "Reasons ranked by total charge": the figure that is computed is what they are ranked by.
+        if orders.is_empty() && directions.is_empty() {
+            orders.extend(self.ranked_by());
+        }
         for (place, direction) in directions {
             match orders.last_mut() {
                 Some(order) => {
@@ -62,6 +104,7 @@ impl Assembler<'_> {
                     None
                 }
             }
+            None if !orders.is_empty() && self.asks_for_one() => Some(1),
             _ => None,
         };
         let keys = self.keys();
@@ -101,6 +144,31 @@ impl Assembler<'_> {
             }
             level.limit = Some((rows, 0));
         }
+    }
+
+    /// Whether the words ask for one that has most or least: "the vet with the highest total charge".
+    fn asks_for_one(&self) -> bool {
+        let words: Vec<String> = lower_words(&self.reading.text).collect();
+        let Some([the, one]) = words.first_chunk::<2>() else { return false };
+        let is_one = matches!(the.as_str(), "the" | "which" | "what") && !one.ends_with('s');
+        let most = |word: &str| word.len() > 4 && word.ends_with("est") || matches!(word, "most" | "least");
+        let has = |three: &[String]| {
+            matches!(three[0].as_str(), "with" | "has" | "had") && three[1] == "the" && most(&three[2])
+        };
+        is_one && words.windows(3).any(has)
+    }
+
+    /// The order by a figure that the turn computes, where the words say that rows are ranked by it.
+    fn ranked_by(&mut self) -> Option<Order> {
+        const RANKED: [&str; 6] = ["ranked", "rank", "sorted", "sort", "ordered", "order"];
+        let is_ranked = self.spans(Role::Measure).iter().any(|(place, span)| {
+            let before = self.reading.text.get(..span.bytes.start).unwrap_or_default();
+            let words: Vec<String> = lower_words(before).collect();
+            let by = matches!(&words[..], [.., verb, by] if by == "by" && RANKED.contains(&verb.as_str()));
+            by && self.done[*place]
+        });
+        let figure = self.figure.clone().filter(|_| is_ranked)?;
+        Some(Order { by: Expression::Column(figure), direction: Direction::Descending })
     }
 
     /// The first figure that stands where a turn computes none and asks for no number: what is called the best goes by that, not by a number of rows

@@ -1,0 +1,174 @@
+//! Counts the rows of another table that belong to each row at hand, where a turn speaks of them: "pets with no visits", "owners with more than two
+//! pets". The number is a column of the rows, which the turn is then read over.
+
+use std::collections::BTreeSet;
+
+use super::Agent;
+use super::plan_reading::{Correction, Read};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{
+    Comparison, Condition, Expression, Grouping, Join, JoinKey, JoinKind, Kept, Key, Measure, MeasureFunction, Plan,
+    Relation, Step, Value,
+};
+use lakeward_core::request::Input;
+use lakeward_core::text::{lower_words, name_words, stems};
+use lakeward_index::TableRef;
+use lakeward_operate::relation_columns;
+use lakeward_reading::reader::{Span, TurnReading};
+use lakeward_search::QueryTable;
+
+use crate::session::Session;
+
+/// Letters of the shortest name of a table that words are taken for.
+const SHORTEST: usize = 4;
+
+/// Words before a table's name that ask for what has rows there, and for what has none.
+const SOME: [&str; 5] = ["with", "have", "has", "having", "had"];
+const NONE: [&str; 3] = ["no", "without", "zero"];
+
+/// Rows of another table that are counted.
+struct Counted {
+    join: Join,
+    /// The comparison with nought that the words before the name say.
+    exists: Option<Comparison>,
+    /// The column of their number: the table as the turn names it.
+    name: String,
+    remark: String,
+}
+
+impl Agent<'_> {
+    /// A plan and how a turn reads over it, `read_over` a plan; with the number of rows of another table in `among` for each row, where the turn names
+    /// that table, its rows name those at hand by a key, and the turn is then read as a plan that needs the number and nothing more is lost.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the turn reports.
+    pub(super) fn with_counted(
+        &self,
+        session: &Session,
+        text: &str,
+        (base, read): (Plan, Read),
+        (own, among): (&QueryTable, &[TableRef]),
+        read_over: &dyn Fn(&Plan, &Correction<'_>) -> Result<Read>,
+    ) -> Result<(Plan, Read)> {
+        for counted in self.counted(text, own, among)? {
+            let (join, derive) = (Step::Join(counted.join.clone()), counted.none_is_zero());
+            if base.relation.steps.contains(&join) {
+                continue;
+            }
+            let mut wider = base.clone();
+            wider.relation.steps.splice(0..0, [join.clone(), derive.clone()]);
+            let is_about = |span: &Span| lower_words(&span.words).any(|word| word == counted.name);
+            let told = |turn: &mut TurnReading| {
+                if counted.exists.is_some() {
+                    turn.spans.retain(|span| !is_about(span));
+                }
+            };
+            let mut with = read_over(&wider, &told)?;
+            if let Some(filter) = counted.exists.map(|comparison| counted.compared(comparison)) {
+                let steps = &mut with.assembly.plan.relation.steps;
+                let place = steps.iter().position(|step| *step == derive).map_or(steps.len(), |place| place + 1);
+                steps.insert(place, Step::Filter(filter));
+            }
+            let mut without = with.assembly.plan.clone();
+            without.relation.steps.retain(|step| *step != join && *step != derive);
+            let columns = relation_columns(self.connected(session)?, &without.relation);
+            let is_needed = matches!(columns, Err(Error::UnknownColumn { .. }));
+            if is_needed && with.assembly.not_applied.len() <= read.assembly.not_applied.len() {
+                for step in &mut with.assembly.plan.relation.steps {
+                    if let Step::Filter(condition) = step {
+                        *condition = counted.gaps_are_zero(condition);
+                    }
+                }
+                counted.of_each_row(&mut with.assembly.plan);
+                with.assembly.remarks.push(counted.remark);
+                return Ok((wider, with));
+            }
+        }
+        Ok((base, read))
+    }
+
+    /// The tables of `among` that the words of a turn name and whose rows name one row of `own` each.
+    fn counted(&self, text: &str, own: &QueryTable, among: &[TableRef]) -> Result<Vec<Counted>> {
+        let own_names = own.columns.iter().map(|column| column.profile.name.as_str());
+        let mut known: BTreeSet<String> = own_names.flat_map(stems).collect();
+        known.extend(stems(own.entry.id.as_str()));
+        let Some(at_hand) = self.index.get(own.entry.id.as_str())? else { return Ok(Vec::new()) };
+        let words: Vec<String> = lower_words(text).collect();
+        let mut found = Vec::new();
+        for table in among {
+            let id = self.index.id(*table)?.to_string();
+            let name = name_words(id.rsplit('/').next().unwrap_or_default());
+            let Some(noun) = name.into_iter().rev().find(|word| word.chars().all(char::is_alphabetic)) else {
+                continue;
+            };
+            let noun = stems(&noun);
+            let says = |word: &String| word.len() >= SHORTEST && stems(word) == noun && noun.is_disjoint(&known);
+            let Some(place) = words.iter().position(says) else { continue };
+            let said = words[place].clone();
+            let Some(rows) = self.open_candidate(&id)? else { continue };
+            let Some(key) = self.key_of(&rows, at_hand)? else { continue };
+            let on = JoinKey { left: key.right, right: key.left, exact: key.exact };
+            let count =
+                Measure { function: MeasureFunction::Count, of: None, condition: None, name: Some(said.clone()) };
+            let keys = vec![Key { of: Expression::column(on.right.clone()), name: None }];
+            let steps = vec![Step::Group(Grouping { keys, measures: vec![count] })];
+            let remark = format!("`{said}` is the number of rows of `{id}` for each `{}`", on.left);
+            let with = Relation { source: Input::Table(id), steps };
+            let columns = vec![Kept { column: said.clone(), name: None }];
+            let join = Join { with, kind: JoinKind::Left, on: vec![on], columns };
+            let exists = exists(&words[..place]);
+            found.push(Counted { join, exists, name: said, remark });
+        }
+        Ok(found)
+    }
+}
+
+/// What the words right before the name of a table say of its rows: that there are some, or none.
+fn exists(before: &[String]) -> Option<Comparison> {
+    let before = match before {
+        [before @ .., any] if any == "any" => before,
+        before => before,
+    };
+    let last = before.last()?.as_str();
+    if NONE.contains(&last) {
+        return Some(Comparison::Equal);
+    }
+    SOME.contains(&last).then_some(Comparison::Greater)
+}
+
+impl Counted {
+    /// What is computed of the number for each row at hand, "how many pets does each owner have", is the number.
+    fn of_each_row(&self, plan: &mut Plan) {
+        let [JoinKey { left: key, .. }] = &self.join.on[..] else { return };
+        let Some(Step::Group(Grouping { keys, measures })) = plan.relation.steps.last() else { return };
+        let by_key = matches!(&keys[..], [only] if only.of.as_column() == Some(key));
+        let of_number = |measure: &Measure| measure.of.as_ref().and_then(Expression::as_column) == Some(&self.name);
+        if by_key && measures.iter().all(of_number) {
+            plan.relation.steps.pop();
+        }
+    }
+
+    fn compared(&self, comparison: Comparison) -> Condition {
+        let (left, none) = (Expression::column(self.name.clone()), Value::Integer(0));
+        Condition::Compare { left, comparison, right: Expression::Value(none) }
+    }
+
+    /// What has no row there has none.
+    fn none_is_zero(&self) -> Step {
+        let number = Expression::column(self.name.clone());
+        let value = Expression::FirstPresent(vec![number, Expression::Value(Value::Integer(0))]);
+        Step::Derive { name: self.name.clone(), value }
+    }
+
+    /// A condition in which the number is nought instead of missing.
+    fn gaps_are_zero(&self, condition: &Condition) -> Condition {
+        let all = |parts: &[Condition]| parts.iter().map(|part| self.gaps_are_zero(part)).collect();
+        match condition {
+            Condition::Missing(of) if of.as_column() == Some(&self.name) => self.compared(Comparison::Equal),
+            Condition::Not(of) => Condition::Not(Box::new(self.gaps_are_zero(of))),
+            Condition::All(parts) => Condition::All(all(parts)),
+            Condition::Any(parts) => Condition::Any(all(parts)),
+            other => other.clone(),
+        }
+    }
+}
