@@ -183,6 +183,8 @@ fn rows_of_another_table_are_counted_where_they_are_spoken_of() {
     assert!(none.contains(is_none), "{none}");
     let reason = &first(&answer).reason;
     assert!(reason.contains("`loans` is the number of rows of `loans` for each `reader`"), "{reason}");
+    let each = after(&lakeward, &["readers", "how many loans does each reader have?"]).0;
+    assert!(each.contains("first_present") && !each.contains("sum"), "{each}");
     let found = after(&lakeward, &["readers with no loans"]).0;
     assert!(found.contains(is_none), "{found}");
 }

@@ -81,7 +81,9 @@ impl Agent<'_> {
                 }
                 counted.of_each_row(&mut with.assembly.plan);
                 with.assembly.remarks.push(counted.remark);
-                return Ok((wider, with));
+                // Rows with the number and nothing else are a change of the rows without it.
+                let read_over = if with.assembly.plan == wider { base } else { wider };
+                return Ok((read_over, with));
             }
         }
         Ok((base, read))
