@@ -54,6 +54,9 @@ pub(crate) fn in_all_wordings<A: Worded>(
     Ok(answers)
 }
 
+/// A word of the lake that is spelt nearly like another: how far it is, how many tables have it, and the word.
+type Near = (usize, u64, String);
+
 /// A text with words of the lake in place of misspelt ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Respelt {
@@ -81,7 +84,7 @@ impl fmt::Display for Respelt {
 pub fn respelt(index: &LakeIndex, text: &str) -> Result<Option<Respelt>> {
     let words = index.lexical().informative_words(text, MOST_WORDS)?;
     // Of each word how many tables have it and, where none has, its neighbours.
-    let own = || -> Result<Vec<(u64, Vec<(usize, u64, String)>)>> {
+    let own = || -> Result<Vec<(u64, Vec<Near>)>> {
         let near = words.iter().map(|(word, rarity)| {
             let is_misspelt = rarity.tables == 0 && !is_english_word(word);
             let near = if is_misspelt { index.lexical().nearest_words(word)? } else { Vec::new() };
