@@ -11,7 +11,7 @@ impl Agent<'_> {
     /// A request in another language in English words, unless the lake says more of it as it is: then its tables are in that language, too.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`].
+    /// [`lakeward_core::error::Error::DamagedIndex`].
     pub fn in_english(&self, text: &str) -> Result<Option<Translated>> {
         let Some(translated) = translated(text) else { return Ok(None) };
         let said = |of: fn(&(String, String)) -> &String| -> Vec<&str> {
