@@ -185,6 +185,9 @@ fn rows_of_another_table_are_counted_where_they_are_spoken_of() {
     assert!(reason.contains("`loans` is the number of rows of `loans` for each `reader`"), "{reason}");
     let each = after(&lakeward, &["readers", "how many loans does each reader have?"]).0;
     assert!(each.contains("first_present") && !each.contains("sum"), "{each}");
+    // What stands behind may be said of the loans.
+    let (_, behind) = after(&lakeward, &["readers", "readers with more than 3 loans in Ulm"]);
+    assert!(first(&behind).reason.contains("not on `loans`"), "{}", first(&behind).reason);
     let found = after(&lakeward, &["readers with no loans"]).0;
     assert!(found.contains(is_none), "{found}");
 }

@@ -14,7 +14,7 @@ use lakeward_core::request::Input;
 use lakeward_core::text::{lower_words, name_words, stems};
 use lakeward_index::TableRef;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{Span, TurnReading};
+use lakeward_reading::reader::{NotApplied, Role, Span, TurnReading};
 use lakeward_search::QueryTable;
 
 use crate::session::Session;
@@ -50,7 +50,8 @@ impl Agent<'_> {
         (own, among): (&QueryTable, &[TableRef]),
         read_over: &dyn Fn(&Plan, &Correction<'_>) -> Result<Read>,
     ) -> Result<(Plan, Read)> {
-        for counted in self.counted(text, own, among)? {
+        let all = self.counted(text, own, among)?;
+        for counted in &all {
             let (join, derive) = (Step::Join(counted.join.clone()), counted.none_is_zero());
             if base.relation.steps.contains(&join) {
                 continue;
@@ -80,7 +81,9 @@ impl Agent<'_> {
                     }
                 }
                 counted.of_each_row(&mut with.assembly.plan);
-                with.assembly.remarks.push(counted.remark);
+                with.assembly.remarks.push(counted.remark.clone());
+                let doubts = counted.doubts(text, &with.turn, &all);
+                with.assembly.not_applied.extend(doubts);
                 // Rows with the number and nothing else are a change of the rows without it.
                 let read_over = if with.assembly.plan == wider { base } else { wider };
                 return Ok((read_over, with));
@@ -148,6 +151,20 @@ impl Counted {
         if by_key && measures.iter().all(of_number) {
             plan.relation.steps.pop();
         }
+    }
+
+    /// What may be meant otherwise: a condition behind the name of the table, which is taken for one of the rows at hand ("no visits in 2024"), and
+    /// another table of this name.
+    fn doubts(&self, text: &str, turn: &TurnReading, all: &[Counted]) -> Vec<NotApplied> {
+        let named = text.to_ascii_lowercase().find(&self.name).unwrap_or(text.len());
+        let is_condition =
+            |span: &&Span| matches!(span.role, Role::Value | Role::Test | Role::Compare) && span.bytes.start > named;
+        let reason = format!("it is taken for a condition on the rows at hand and not on `{}`", self.name);
+        let behind = turn.spans.iter().filter(is_condition).map(|span| NotApplied::left_out(&span.words, &reason));
+        let others = all.iter().filter(|other| other.name == self.name).count() > 1;
+        let other =
+            others.then(|| NotApplied::left_out(&self.name, "other tables are called so, too, and are not counted"));
+        behind.chain(other).collect()
     }
 
     fn compared(&self, comparison: Comparison) -> Condition {

@@ -68,9 +68,9 @@ impl LexicalIndex {
         Ok(all)
     }
 
-    /// Words of the lake, but for cells, with a spelling similar to `word` and the same first letter: how far each is, the number of tables that have it, and the word
-    /// with the ending of `word`; nearest first, then by number of tables. One letter may differ, two in long words, or the ending may be one that the stemmer does not know. Short words and
-    /// those with digits have no neighbours: a similar word is not a misspelling there.
+    /// Words of the lake, but for cells, with a spelling similar to `word` and the same first letter: how far each is, the number of tables that have
+    /// it, and the word with the ending of `word`; nearest first, then by number of tables. One letter may differ, two in long words, or the ending
+    /// may be one that the stemmer does not know. Short words and those with digits have no neighbours: a similar word is not a misspelling there.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.

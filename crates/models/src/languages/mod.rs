@@ -5,6 +5,7 @@
 //! numbers, identifiers. The words of grammar tell the language, against those that are English. It is no translation: order and sense of
 //! ambiguous words are not looked at, which is enough to search with.
 
+mod english;
 mod names;
 
 use std::cmp::Reverse;
@@ -16,6 +17,7 @@ use frostem::{Algorithm, Stemmer};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+pub use english::{english_word_near, is_english_word};
 pub use names::{short_forms, written_in_names};
 
 use crate::embed::StaticModel;
@@ -383,49 +385,6 @@ fn foreign_grammar() -> &'static HashSet<String> {
         let said = lines.flat_map(|line| line.split('\t').skip(1)).flat_map(|column| column.split(','));
         said.map(str::to_lowercase).filter(|said| !said.is_empty() && !said.contains(' ')).collect()
     })
-}
-
-/// Pieces of the English embedding model, the most common first, that are common words.
-const COMMON: u32 = 12_000;
-
-/// Whether the English embedding model has a word whole.
-pub fn is_english_word(word: &str) -> bool {
-    let mut pieces = 0;
-    StaticModel::builtin().tokens(word, |_| pieces += 1);
-    pieces == 1
-}
-
-/// The common English word that a misspelt one is: the most common of those with one letter more, less or other, or two neighbours swapped, and the
-/// same first letter. None for short words, which have too many neighbours.
-pub fn english_word_near(word: &str) -> Option<String> {
-    const SHORTEST: usize = 6;
-    const LONGEST: usize = 24;
-    let letters = word.as_bytes();
-    if !(SHORTEST..=LONGEST).contains(&letters.len()) || !letters.iter().all(u8::is_ascii_lowercase) {
-        return None;
-    }
-    let mut best: Option<(u32, String)> = None;
-    let mut try_word = |other: String| {
-        let (mut pieces, mut rank) = (0, u32::MAX);
-        StaticModel::builtin().tokens(&other, |piece| (pieces, rank) = (pieces + 1, piece.0));
-        if pieces == 1 && best.as_ref().is_none_or(|(known, _)| rank < *known) {
-            best = Some((rank, other));
-        }
-    };
-    for at in 1..=letters.len() {
-        let (before, rest) = word.split_at(at);
-        for letter in 'a'..='z' {
-            try_word(format!("{before}{letter}{rest}"));
-            try_word(format!("{before}{letter}{}", rest.get(1..).unwrap_or_default()));
-        }
-        if !rest.is_empty() {
-            try_word(format!("{before}{}", &rest[1..]));
-        }
-        if rest.len() > 1 {
-            try_word(format!("{before}{}{}{}", &rest[1..2], &rest[..1], &rest[2..]));
-        }
-    }
-    best.filter(|(rank, _)| *rank < COMMON).map(|(_, word)| word)
 }
 
 /// A text put into English word by word, how many of its words are known, and which are of grammar.
