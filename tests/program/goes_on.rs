@@ -185,12 +185,49 @@ fn rows_of_another_table_are_counted_where_they_are_spoken_of() {
     assert!(reason.contains("`loans` is the number of rows of `loans` for each `reader`"), "{reason}");
     let each = after(&lakeward, &["readers", "how many loans does each reader have?"]).0;
     assert!(each.contains("first_present") && !each.contains("sum"), "{each}");
-    // What stands behind may be said of the loans.
+    // What stands behind is said of the loans where they have it, else it may be.
+    for (request, said) in
+        [("readers without loans of Dune", "Dune"), ("readers who have had no loans since August 2024", "2024-08-01")]
+    {
+        let (some, answer) = after(&lakeward, &["readers", request]);
+        let counts = some.find("\"group\"").expect("a count");
+        assert!(some[..counts].contains(said) && !some[counts..].contains(said), "{some}");
+        assert!(first(&answer).reason.contains("of those where"), "{}", first(&answer).reason);
+    }
     let (_, behind) = after(&lakeward, &["readers", "readers with more than 3 loans in Ulm"]);
     let doubts = &first(&behind).preconditions;
     assert!(doubts.iter().any(|doubt| !doubt.met && doubt.what.contains("not on `loans`")), "{doubts:?}");
     let found = after(&lakeward, &["readers with no loans"]).0;
     assert!(found.contains(is_none), "{found}");
+}
+
+#[test]
+fn a_table_that_is_named_and_nothing_else_is_opened_whatever_is_at_hand() {
+    let (_folder, lakeward) = loans();
+    for request in ["orders", "show me the orders", "now the orders table please"] {
+        let (opened, answer) = after(&lakeward, &["readers", "readers without any loans", request]);
+        assert!(opened.contains(r#""table":"orders""#) && !opened.contains("loans"), "{request}: {opened}");
+        assert!(first(&answer).preconditions.iter().all(|part| part.met), "{:?}", first(&answer));
+    }
+}
+
+#[test]
+fn columns_are_renamed_and_spoken_of_by_their_new_names() {
+    let (_folder, lakeward) = loans();
+    let renamed = after(&lakeward, &["orders", "rename qty to pieces"]).0;
+    assert!(renamed.contains(r#""rename":[["qty","pieces"]]"#), "{renamed}");
+    let goes_on = after(&lakeward, &["orders", "rename qty to pieces", "only those with more than 5 pieces"]).0;
+    assert!(goes_on.contains(r#""left":{"column":"pieces"},"comparison":"greater""#), "{goes_on}");
+    // What cannot be done is said, and nothing else is done.
+    for (request, reason) in [
+        ("rename weight to kg", "`weight` is not applied: no column is called so"),
+        ("rename qty to unit_price", "`unit_price` is not applied: another column is called so already"),
+        ("drop the last filter", "no condition stands"),
+    ] {
+        let (_, in_vain) = after(&lakeward, &["orders", request]);
+        let first = first(&in_vain);
+        assert!(first.runnable.is_none() && first.reason.contains(reason), "{request}: {first:?}");
+    }
 }
 
 #[test]

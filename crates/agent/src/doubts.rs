@@ -27,7 +27,10 @@ fn not_carried_out(session: &Session) -> Option<String> {
     let has_operations = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
     let acts = &latest.signals.acts;
     let changes = acts.iter().any(|act| matches!(act, Act::Refine | Act::Correct | Act::Retract | Act::New));
-    let done = session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
+    let first = latest.recommendation.as_ref().and_then(|answer| answer.operations.first());
+    let opened = first.and_then(|first| first.runnable.as_ref()).filter(|plan| plan.relation.steps.is_empty());
+    let is_open = opened.is_some_and(|plan| session.working().as_ref() == Some(&plan.relation.source));
+    let done = is_open || session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
     let of_table = session.working().is_some() && latest.number > session.turns_before_working();
     (has_operations && changes && !done && of_table)
         .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, REQUEST_CHARS)))

@@ -46,20 +46,36 @@ pub(super) fn only_names(text: &str, table: &TableEntry) -> bool {
     says_only(text, &(&stems(table.id.as_str()) | &stems(&table.title())))
 }
 
+/// Whether a request asks for a table by its name and says nothing else, and none of those at hand has anything that is called so: `now the orders`,
+/// and neither `by orders` nor `with their orders`.
+pub(super) fn opens_other<'t>(
+    text: &str,
+    table: &TableEntry,
+    mut at_hand: impl Iterator<Item = &'t TableEntry>,
+) -> bool {
+    let relates =
+        |word: String| is_function_word(&word) && !matches!(word.as_str(), "the" | "a" | "our" | "my" | "all");
+    names_outright(text, table)
+        && !lower_words(text).any(relates)
+        && !at_hand.any(|own| says(own, &name(table.id.as_str())))
+}
+
 /// Whether it says nothing but the last part of the table's id.
 pub(super) fn names_outright(text: &str, table: &TableEntry) -> bool {
     says_only(text, &name(table.id.as_str()))
 }
 
-/// Whether a request asks for what is called by words with these stems, and says no more.
+/// Whether a request asks for what is called by words with these stems, and says no more, nor how it belongs to anything: `by reader`, `and for Clinton`.
 fn says_only(text: &str, name: &BTreeSet<String>) -> bool {
+    const RELATES: [&str; 8] = ["and", "but", "by", "for", "no", "not", "their", "with"];
     const DATA: [&str; 14] = [
         "table", "tables", "data", "dataset", "datasets", "file", "files", "row", "rows", "all", "records", "open",
         "i", "load",
     ];
     let says_more = |word: &String| !is_asking(word) && !DATA.contains(&word.as_str()) && !stems(word).is_subset(name);
     let names = |word: &String| !is_function_word(word) && stems(word).is_subset(name);
-    lower_words(text).any(|word| names(&word)) && !lower_words(text).any(|word| says_more(&word))
+    let relates = |word: &String| RELATES.contains(&word.as_str());
+    lower_words(text).any(|word| names(&word)) && !lower_words(text).any(|word| says_more(&word) || relates(&word))
 }
 
 /// The stems of the last part of a table's id, without numbers.

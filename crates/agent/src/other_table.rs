@@ -1,6 +1,7 @@
 //! Decides whether a turn is about another table than the one at hand: it is read over the tables that its words find
 //! as well, and it is about the table whose columns explain more of it.
 
+use super::named_table::opens_other;
 use super::plan_reading::PlanReading;
 use super::reading::Reading;
 use super::record_questions::asks_for_others;
@@ -11,11 +12,14 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Act, OperationKind, topic_words};
 use lakeward_core::text::{is_function_word, lower_words};
+use lakeward_lake::dataset::Dataset;
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::reader::{FoundBeside, Role, Span};
+use lakeward_reading::reader::{Control, FoundBeside, Role, Span};
 
 /// Tables found that are read over.
 const READ: usize = 3;
+/// Words of a turn that says nothing but the name of a table.
+const MOST_NAMED: usize = 4;
 
 /// Whether a word only asks for something to be shown.
 pub(super) fn is_asking(word: &str) -> bool {
@@ -40,6 +44,9 @@ impl Agent<'_> {
         let Some(over) = reading.over.as_ref().or(over_answer.as_ref()) else { return Ok(false) };
         if asks_for_others(text) {
             return Ok(!over.explained.is_whole());
+        }
+        if !over.explained.is_whole() && self.opens_other(text, over)? {
+            return Ok(true);
         }
         let continues = !matches!(over.turn.acts.first(), Some(Act::New | Act::Refine));
         // "Of those" are the rows at hand.
@@ -81,6 +88,24 @@ impl Agent<'_> {
         Ok(false)
     }
 
+    /// Whether a turn says nothing but the name of a table that its words find, and the plan at hand reads none that has anything called so.
+    fn opens_other(&self, text: &str, over: &PlanReading) -> Result<bool> {
+        let asks_more = lower_words(text).filter(|word| !is_asking(word)).count() > MOST_NAMED;
+        let Some(found) = self.searched(text)?.filter(|_| !asks_more) else { return Ok(false) };
+        let mut at_hand = Vec::new();
+        for id in over.base.tables() {
+            at_hand.extend(self.index.get(id)?.map(|table| self.index.dataset(table)).transpose()?);
+        }
+        for answer in found.answers.iter().take(READ) {
+            let dataset = self.index.dataset(self.index.find(&answer.table)?)?;
+            if dataset.table().is_some_and(|table| opens_other(text, table, at_hand.iter().filter_map(Dataset::table)))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The session at the table that the turn before has a plan for, and the turn read over it, where it goes on from that plan although it was not carried
     /// out: "only Asia", "the median instead". It does under the conditions that hold for a table at hand.
     ///
@@ -96,7 +121,10 @@ impl Agent<'_> {
         if reading.answered.is_some() || request.table.is_some() {
             return Ok(None);
         }
-        let Some(at_hand) = session.at_proposal() else { return Ok(None) };
+        // What a closed form says is said of a table that was only opened, too.
+        let is_closed = Control::of_text(&request.text).is_some();
+        let at_hand = if is_closed { session.at_opened() } else { session.at_proposal() };
+        let Some(at_hand) = at_hand else { return Ok(None) };
         let mut over = self.read(&at_hand, request, model)?;
         let continues =
             over.over.as_ref().is_some_and(PlanReading::continues_plan) && !self.is_about_other(&at_hand, &over)?;

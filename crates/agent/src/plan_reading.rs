@@ -119,12 +119,18 @@ impl PlanReading {
             || self.only_rejects()
             || self.wants_tables()
             || self.assembly.not_applied.iter().any(NotApplied::is_of_gap)
+            || self.is_in_vain()
             || self.assembly.plan != self.base;
         match self.turn.acts.first() {
             Some(Act::Correct | Act::Retract | Act::Refine | Act::Undo | Act::Redo | Act::Reject) => changes,
             Some(Act::New) => changes && self.explained.is_whole(),
             _ => false,
         }
+    }
+
+    /// Whether a closed form, which leaves nothing open, cannot be applied: `drop the filter` where there is none.
+    pub fn is_in_vain(&self) -> bool {
+        self.certainty >= 1.0 && self.assembly.plan == self.base && !self.assembly.not_applied.is_empty()
     }
 
     /// Whether it goes on from the plan over another table in the place of the one at hand.
@@ -302,7 +308,9 @@ impl Agent<'_> {
         corrected: &Correction<'_>,
     ) -> Result<Read> {
         if let Some(control) = Control::of_text(text) {
-            let (turn, assembly) = (control.reading(text), control.applied(text, plan));
+            let columns = relation_columns(self.connected(session)?, &plan.relation).unwrap_or_default();
+            let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+            let (turn, assembly) = (control.reading(text), control.applied(text, plan, &names));
             let explained = Explained::default();
             return Ok(Read { turn, assembly, explained, certainty: 1.0, others: Vec::new() });
         }
@@ -334,16 +342,9 @@ impl Agent<'_> {
         }
         let mut others = meanings(readings, plan, &|turn| assemble(turn, &schema, plan));
         let Meaning { mut turn, mut assembly, probability: mut certainty } = others.remove(0);
-        // What was read as a question of its own and speaks of columns that only the plan makes goes on from it.
         let lacks_column = |made: &Assembly| {
             matches!(relation_columns(context, &made.plan.relation), Err(Error::UnknownColumn { .. }))
         };
-        if turn.has(Act::New) && !plan.relation.steps.is_empty() && lacks_column(&assembly) {
-            turn.acts.iter_mut().filter(|act| **act == Act::New).for_each(|act| *act = Act::Refine);
-            let bases = [tables_of(plan), plan.clone()];
-            let made = bases.iter().map(|base| assemble(&turn, &schema, base)).find(|made| !lacks_column(made));
-            assembly = made.unwrap_or(assembly);
-        }
         // What speaks of columns that cannot be together is not what was meant.
         if lacks_column(&assembly)
             && let Some(place) = others.iter().position(|other| !lacks_column(&other.assembly))
@@ -414,13 +415,6 @@ fn conditions(plan: &Plan) -> Vec<&Condition> {
 /// What leaves a plan as it is.
 pub(super) fn unchanged(plan: &Plan) -> Assembly {
     Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new(), remarks: Vec::new() }
-}
-
-/// A plan with the tables of another one and none of what is done with their rows.
-fn tables_of(plan: &Plan) -> Plan {
-    let mut tables = plan.clone();
-    tables.relation.steps.retain(|step| matches!(step, Step::Join(_) | Step::Union(_) | Step::Rename(_)));
-    tables
 }
 
 /// Whether a span of this role changes rows or columns.

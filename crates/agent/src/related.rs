@@ -1,7 +1,9 @@
-//! Counts the rows of another table that belong to each row at hand, where a turn speaks of them: "pets with no visits", "owners with more than two
-//! pets". The number is a column of the rows, which the turn is then read over.
+//! Counts the rows of another table that belong to each row at hand, where a turn speaks of them: "pets with no visits in 2024", "owners with more
+//! than two pets". The number is a column of the rows, which the turn is then read over; what is said right behind the name of the counted table is
+//! read over that.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::Agent;
 use super::plan_reading::{Correction, Read};
@@ -50,8 +52,13 @@ impl Agent<'_> {
         (own, among): (&QueryTable, &[TableRef]),
         read_over: &dyn Fn(&Plan, &Correction<'_>) -> Result<Read>,
     ) -> Result<(Plan, Read)> {
-        let all = self.counted(text, own, among)?;
-        for counted in &all {
+        let mut all = self.counted(text, own, among)?;
+        for place in 0..all.len() {
+            let behind = self.said_of_rows(session, &read.turn.text, &all[place])?;
+            if let Some(behind) = &behind {
+                all[place].only(behind);
+            }
+            let counted = &all[place];
             let (join, derive) = (Step::Join(counted.join.clone()), counted.none_is_zero());
             if base.relation.steps.contains(&join) {
                 continue;
@@ -62,6 +69,9 @@ impl Agent<'_> {
             let told = |turn: &mut TurnReading| {
                 if counted.exists.is_some() {
                     turn.spans.retain(|span| !is_about(span));
+                }
+                if let Some(behind) = &behind {
+                    behind.take_from(turn);
                 }
             };
             let mut with = read_over(&wider, &told)?;
@@ -82,7 +92,7 @@ impl Agent<'_> {
                 }
                 counted.of_each_row(&mut with.assembly.plan);
                 with.assembly.remarks.push(counted.remark.clone());
-                let doubts = counted.doubts(text, &with.turn, &all);
+                let doubts = counted.doubts(behind.is_some(), &with.turn, &all);
                 with.assembly.not_applied.extend(doubts);
                 // Rows with the number and nothing else are a change of the rows without it.
                 let read_over = if with.assembly.plan == wider { base } else { wider };
@@ -126,6 +136,71 @@ impl Agent<'_> {
         }
         Ok(found)
     }
+
+    /// The conditions on rows of a counted table that stand right behind its name, up to the end of the clause or to what is none: "loans in 2024 that".
+    fn said_of_rows(&self, session: &Session, text: &str, counted: &Counted) -> Result<Option<Behind>> {
+        let Some(mut bytes) = clause_from(text, &counted.name) else { return Ok(None) };
+        let rows = Plan::of(counted.join.with.source.clone());
+        for _ in 0..2 {
+            let name = bytes.start + counted.name.len();
+            if text[name..bytes.end].trim().is_empty() {
+                break;
+            }
+            let is_about = |span: &Span| lower_words(&span.words).any(|word| word == counted.name);
+            let unnamed = |turn: &mut TurnReading| turn.spans.retain(|span| !is_about(span));
+            let read = self.assembled(session, &text[bytes.clone()], &rows, None, &unnamed)?;
+            let steps = &read.assembly.plan.relation.steps;
+            let filter = |step: &Step| if let Step::Filter(condition) = step { Some(condition.clone()) } else { None };
+            let conditions: Vec<Condition> = steps.iter().filter_map(filter).collect();
+            let is_all = conditions.len() == steps.len() && read.assembly.tables.is_empty();
+            if is_all && !conditions.is_empty() && read.assembly.not_applied.is_empty() {
+                return Ok(Some(Behind { bytes: name..bytes.end, conditions }));
+            }
+            let is_condition = |span: &&Span| matches!(span.role, Role::Value | Role::Test | Role::Compare);
+            let first = read.turn.spans.iter().take_while(is_condition).last();
+            let Some(end) = first.map(|span| bytes.start + span.bytes.end).filter(|end| *end < bytes.end) else {
+                break;
+            };
+            bytes.end = end.max(name);
+        }
+        Ok(None)
+    }
+}
+
+/// What is said of the rows of a counted table.
+struct Behind {
+    /// Where in the turn.
+    bytes: Range<usize>,
+    conditions: Vec<Condition>,
+}
+
+impl Behind {
+    /// Leaves nothing of it to the rows at hand.
+    fn take_from(&self, turn: &mut TurnReading) {
+        turn.spans.retain(|span| span.bytes.end <= self.bytes.start || self.bytes.end <= span.bytes.start);
+        let said: Vec<String> = lower_words(&turn.text[self.bytes.clone()]).collect();
+        turn.unread.retain(|word| !said.contains(&word.to_lowercase()));
+    }
+}
+
+/// From the name of a table to the end of its clause.
+fn clause_from(text: &str, name: &str) -> Option<Range<usize>> {
+    let lower = text.to_ascii_lowercase();
+    let is_apart = |place: usize| {
+        let before = lower[..place].chars().next_back();
+        let after = lower[place + name.len()..].chars().next();
+        !before.into_iter().chain(after).any(char::is_alphanumeric)
+    };
+    let start = lower.match_indices(name).map(|(place, _)| place).find(|place| is_apart(*place))?;
+    let behind = &text[start..];
+    let ends = |at: &usize| {
+        let rest = &behind[*at..];
+        rest.starts_with([',', ';', '?', '!', ':'])
+            || rest.starts_with(". ")
+            || [" and ", " but ", " or "].iter().any(|word| rest.starts_with(word))
+    };
+    let end = behind.char_indices().map(|(at, _)| at).find(ends).unwrap_or(behind.len());
+    Some(start..start + end)
 }
 
 /// What the words right before the name of a table say of its rows: that there are some, or none.
@@ -142,6 +217,15 @@ fn exists(before: &[String]) -> Option<Comparison> {
 }
 
 impl Counted {
+    /// Counts only the rows that meet conditions.
+    fn only(&mut self, behind: &Behind) {
+        for condition in behind.conditions.iter().rev() {
+            self.join.with.steps.insert(0, Step::Filter(condition.clone()));
+        }
+        let said: Vec<String> = behind.conditions.iter().map(Condition::to_string).collect();
+        self.remark.push_str(&format!(", of those where {}", said.join(" and ")));
+    }
+
     /// What is computed of the number for each row at hand, "how many pets does each owner have", is the number.
     fn of_each_row(&self, plan: &mut Plan) {
         let [JoinKey { left: key, .. }] = &self.join.on[..] else { return };
@@ -153,12 +237,13 @@ impl Counted {
         }
     }
 
-    /// What may be meant otherwise: a condition behind the name of the table, which is taken for one of the rows at hand ("no visits in 2024"), and
-    /// another table of this name.
-    fn doubts(&self, text: &str, turn: &TurnReading, all: &[Counted]) -> Vec<NotApplied> {
-        let named = text.to_ascii_lowercase().find(&self.name).unwrap_or(text.len());
-        let is_condition =
-            |span: &&Span| matches!(span.role, Role::Value | Role::Test | Role::Compare) && span.bytes.start > named;
+    /// What may be meant otherwise: a condition behind the name of the table that is not read as one on its rows, and another table of this name.
+    fn doubts(&self, is_read_behind: bool, turn: &TurnReading, all: &[Counted]) -> Vec<NotApplied> {
+        let named = turn.text.to_ascii_lowercase().find(&self.name).unwrap_or(turn.text.len());
+        let is_condition = |span: &&Span| {
+            let is_behind = !is_read_behind && span.bytes.start > named;
+            is_behind && matches!(span.role, Role::Value | Role::Test | Role::Compare)
+        };
         let reason = format!("it is taken for a condition on the rows at hand and not on `{}`", self.name);
         let behind = turn.spans.iter().filter(is_condition).map(|span| NotApplied::left_out(&span.words, &reason));
         let others = all.iter().filter(|other| other.name == self.name).count() > 1;

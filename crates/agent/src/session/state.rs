@@ -129,8 +129,18 @@ impl Session {
     /// table, and the plan is pending. `None` where the latest answer proposes no such plan, and where there is
     /// another working table, unless the latest turn began a new request whose plan does not read it.
     pub(crate) fn at_proposal(&self) -> Option<Self> {
+        self.at_latest(|first| first.requested)
+    }
+
+    /// The same where the latest answer proposes to open a table and no more.
+    pub(crate) fn at_opened(&self) -> Option<Self> {
+        let opens = |plan: &Plan| plan.relation.steps.is_empty();
+        self.at_latest(|first| first.requested || first.runnable.as_ref().is_some_and(opens))
+    }
+
+    fn at_latest(&self, is_meant: impl Fn(&RankedOperation) -> bool) -> Option<Self> {
         let (latest, first) = self.latest_proposal()?;
-        let plan = first.runnable.as_ref().filter(|_| first.requested && !first.kind.combines())?;
+        let plan = first.runnable.as_ref().filter(|_| is_meant(first) && !first.kind.combines())?;
         if let Some(working) = self.working() {
             // A table that was chosen after that turn is what the next one is about.
             let begins_anew = latest.signals.acts == [Act::New] && self.turns_before_table < latest.number;

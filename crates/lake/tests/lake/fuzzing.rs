@@ -1,7 +1,7 @@
 //! Random changes of files that something reads: no panic, no error of the program itself, no minute and no gigabytes, whatever is in a file.
 //!
 //! A case is a list of edits of a file that is in order, made by proptest, which reduces it to the fewest edits that fail. It knows nothing of the code
-//! that it reaches, so the seeds have to. `LAKEWARD_FUZZ_SECONDS` is the time for each target, 2 by default and then the same cases
+//! that it reaches, so the seeds have to. `LAKEWARD_FUZZ_SECONDS` is the time for each target, 1 by default and then the same cases
 //! in every run; `LAKEWARD_FUZZ_SEED` chooses others.
 
 // Clippy knows test functions only, not what they call.
@@ -120,7 +120,7 @@ fn peak_memory() -> u64 {
 /// # Panics
 /// Where a case is at fault, with the fewest edits that are; the changed file is then at `path`.
 pub fn fuzz(name: &str, path: &Path, read: impl Fn() -> Result<(), Error>) {
-    let seconds = number_set("LAKEWARD_FUZZ_SECONDS").unwrap_or(2);
+    let seconds = number_set("LAKEWARD_FUZZ_SECONDS").unwrap_or(1);
     let good = fs::read(path).unwrap();
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&number_set("LAKEWARD_FUZZ_SEED").unwrap_or(1).to_le_bytes());

@@ -1,9 +1,9 @@
 //! Closed forms of what a turn does to the present plan, which no model needs to guess: run it, reverse its order,
-//! take back its last condition, order or number of rows, count its rows.
+//! take back its last condition, order or number of rows, count its rows, call its columns otherwise.
 
 use lakeward_core::plan::{Condition, Direction, Grouping, Measure, MeasureFunction, Order, Plan, Step};
 use lakeward_core::request::Act;
-use lakeward_core::text::lower_words;
+use lakeward_core::text::{lower_words, name_key};
 
 use super::assemble::Assembly;
 use super::not_applied::NotApplied;
@@ -35,6 +35,8 @@ pub enum Control {
     TakeBack(Slot),
     /// How many rows the result has.
     Count,
+    /// Columns get other names.
+    Rename,
     /// All that was asked for goes.
     StartOver,
 }
@@ -55,6 +57,7 @@ impl Control {
             .or_else(|| reverse(&words))
             .or_else(|| take_back(&words))
             .or_else(|| count_rows(&words))
+            .or_else(|| rename(&words))
             .or_else(|| start_over(&words))
     }
 
@@ -62,7 +65,7 @@ impl Control {
     pub fn reading(self, text: &str) -> TurnReading {
         let act = match self {
             Self::Run(_) => Act::Run,
-            Self::Reverse | Self::Count => Act::Refine,
+            Self::Reverse | Self::Count | Self::Rename => Act::Refine,
             Self::TakeBack(_) => Act::Retract,
             Self::StartOver => Act::Undo,
         };
@@ -76,8 +79,8 @@ impl Control {
         TurnReading { text: text.to_string(), acts: vec![act], confidence: 1.0, spans, ..TurnReading::default() }
     }
 
-    /// What it makes of a plan.
-    pub fn applied(self, text: &str, plan: &Plan) -> Assembly {
+    /// What it makes of a plan whose result has these columns.
+    pub fn applied(self, text: &str, plan: &Plan, columns: &[String]) -> Assembly {
         let mut made =
             Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new(), remarks: Vec::new() };
         let steps = &mut made.plan.relation.steps;
@@ -86,6 +89,12 @@ impl Control {
             Self::Reverse => steps.iter_mut().rev().find_map(order_of).map(turn_round).is_some(),
             Self::TakeBack(slot) => take_back_last(steps, slot),
             Self::Count => count_of(steps),
+            Self::Rename => {
+                let (renamed, not_applied) = renamed(text, columns);
+                steps.extend(Some(renamed).filter(|renamed| !renamed.is_empty()).map(Step::Rename));
+                made.not_applied = not_applied;
+                true
+            }
         };
         if !is_done {
             let reason = match self {
@@ -218,6 +227,59 @@ fn count_of(steps: &mut Vec<Step>) -> bool {
     true
 }
 
+/// `rename qty to quantity`, `rename the column qty as quantity and no to number`.
+fn rename(words: &[&str]) -> Option<Control> {
+    let (first, rest) = words.split_first()?;
+    let between = rest.iter().position(|word| BEFORE_NAME.contains(word))?;
+    (*first == "rename" && (1..rest.len() - 1).contains(&between)).then_some(Control::Rename)
+}
+
+/// What stands before a new name.
+const BEFORE_NAME: [&str; 3] = ["to", "as", "into"];
+
+/// The columns that a text calls otherwise, with their new names, and what it says of columns that are not there or cannot be called so.
+fn renamed(text: &str, columns: &[String]) -> (Vec<(String, String)>, Vec<NotApplied>) {
+    let (mut renamed, mut not_applied) = (Vec::new(), Vec::new());
+    let lower = text.to_ascii_lowercase();
+    let behind = lower.find("rename").map_or(text, |verb| &text[verb + "rename".len()..]);
+    // The old name, the new one, and the words of the old one that come next.
+    let (mut old, mut new): (Vec<&str>, Option<Vec<&str>>) = (Vec::new(), None);
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let is_polite = |word: &str| lower_words(word).all(|word| matches!(word.as_str(), "please" | "pls" | "thanks"));
+    for word in behind.split_whitespace().filter(|word| !is_polite(word)) {
+        let is_between = BEFORE_NAME.contains(&word.to_lowercase().as_str());
+        match &mut new {
+            None if is_between => new = Some(Vec::new()),
+            None => old.push(word),
+            Some(said) if is_between || word == "and" && !said.is_empty() => {
+                pairs.push((old.join(" "), said.join(" ")));
+                (old, new) = (Vec::new(), None);
+            }
+            Some(said) => said.push(word),
+        }
+    }
+    pairs.extend(new.map(|said| (old.join(" "), said.join(" "))));
+    let bare = |said: &str| said.trim_matches(|c: char| "`'\"“”‘’.,;!?".contains(c) || c.is_whitespace()).to_string();
+    for (old, new) in pairs {
+        let (old, new) = (bare(&old), bare(&new));
+        let said =
+            lower_words(&old).filter(|word| !IT.contains(&word.as_str()) && word != "column" && word != "columns");
+        let alone = said.collect::<Vec<_>>().join(" ");
+        let is_meant = |column: &&String| {
+            name_key(column) == name_key(&old) || !alone.is_empty() && name_key(column) == name_key(&alone)
+        };
+        match columns.iter().find(is_meant) {
+            None => not_applied.push(NotApplied::left_out(old, "no column is called so")),
+            Some(_) if new.is_empty() => not_applied.push(NotApplied::left_out(old, "its new name is not said")),
+            Some(column) if columns.iter().any(|known| known != column && known.eq_ignore_ascii_case(&new)) => {
+                not_applied.push(NotApplied::left_out(new, "another column is called so already"));
+            }
+            Some(column) => renamed.push((column.clone(), new)),
+        }
+    }
+    (renamed, not_applied)
+}
+
 fn order_of(step: &mut Step) -> Option<&mut Vec<Order>> {
     match step {
         Step::Sort(order) => Some(order),
@@ -290,6 +352,9 @@ mod tests {
             let is_it = text != "let's begin";
             assert_eq!(Control::of_text(text), is_it.then_some(Control::StartOver), "{text}");
         }
+        for text in ["rename qty to quantity", "Please rename the column qty as quantity", "rename a to b and c to d"] {
+            assert_eq!(Control::of_text(text), Some(Control::Rename), "{text}");
+        }
         assert_eq!(Control::of_text("drop the limit"), Some(Control::TakeBack(Slot::Limit)));
         for text in [
             "",
@@ -308,6 +373,9 @@ mod tests {
             "how many ships are left",
             "start over the weekend",
             "start with 2020",
+            "rename to quantity",
+            "rename qty",
+            "rename it as",
         ] {
             assert_eq!(Control::of_text(text), None, "{text}");
         }
@@ -324,14 +392,34 @@ mod tests {
         let plan = Plan::of(Input::Table("t".into()))
             .then(Step::Filter(Condition::All(vec![is("a"), is("b")])))
             .then(by(Direction::Descending));
-        let made = Control::TakeBack(Slot::Condition).applied("drop the filter", &plan);
+        let made = Control::TakeBack(Slot::Condition).applied("drop the filter", &plan, &[]);
         assert_eq!(made.plan.relation.steps[0], Step::Filter(is("a")));
-        let made = Control::Reverse.applied("reverse it", &plan);
+        let made = Control::Reverse.applied("reverse it", &plan, &[]);
         assert_eq!(made.plan.relation.steps[1], by(Direction::Ascending));
         assert!(made.remarks.is_empty());
-        let made = Control::Reverse.applied("reverse it", &plan.then(Step::Limit { rows: 10, skip: 0 }));
+        let made = Control::Reverse.applied("reverse it", &plan.then(Step::Limit { rows: 10, skip: 0 }), &[]);
         assert_eq!(made.remarks, ["the first rows are now those of the other end"]);
-        let made = Control::Reverse.applied("reverse it", &Plan::of(Input::Table("t".into())));
+        let made = Control::Reverse.applied("reverse it", &Plan::of(Input::Table("t".into())), &[]);
         assert_eq!(made.not_applied.len(), 1);
+    }
+
+    #[test]
+    fn columns_are_called_otherwise_where_they_are_there() {
+        let columns = ["qty", "unit_price", "No."].map(str::to_string);
+        let pairs = |text: &str| renamed(text, &columns).0;
+        let pair = |old: &str, new: &str| (old.to_string(), new.to_string());
+        assert_eq!(pairs("rename qty to quantity"), [pair("qty", "quantity")]);
+        assert_eq!(
+            pairs("Please rename the column `unit price` as `price per piece`."),
+            [pair("unit_price", "price per piece")]
+        );
+        assert_eq!(
+            pairs("rename qty to Quantity and no to Number, please"),
+            [pair("qty", "Quantity"), pair("No.", "Number")]
+        );
+        for (text, lost) in [("rename weight to kg", "weight"), ("rename qty to unit_price", "unit_price")] {
+            let (pairs, not_applied) = renamed(text, &columns);
+            assert!(pairs.is_empty() && not_applied[0].words == lost, "{not_applied:?}");
+        }
     }
 }
