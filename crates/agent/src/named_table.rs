@@ -47,17 +47,19 @@ pub(super) fn only_names(text: &str, table: &TableEntry) -> bool {
 }
 
 /// Whether a request asks for a table by its name and says nothing else, and none of those at hand has anything that is called so: `now the orders`,
-/// and neither `by orders` nor `with their orders`.
+/// and neither `by orders` nor `with their orders`. Who spells the table's name means it: `the gardeners`, though plots have a `gardener`.
 pub(super) fn opens_other<'t>(
     text: &str,
     table: &TableEntry,
     mut at_hand: impl Iterator<Item = &'t TableEntry>,
 ) -> bool {
-    let relates =
-        |word: String| is_function_word(&word) && !matches!(word.as_str(), "the" | "a" | "our" | "my" | "all");
-    names_outright(text, table)
-        && !lower_words(text).any(relates)
-        && !at_hand.any(|own| says(own, &name(table.id.as_str())))
+    let last = table.id.as_str().rsplit('/').next().unwrap_or_default();
+    let is_spelt = lower_words(text).any(|word| word.eq_ignore_ascii_case(last));
+    let has = |own: &TableEntry| match is_spelt {
+        true => own.profile.columns.iter().any(|column| column.name.eq_ignore_ascii_case(last)),
+        false => says(own, &name(table.id.as_str())),
+    };
+    names_outright(text, table) && !at_hand.any(has)
 }
 
 /// Whether it says nothing but the last part of the table's id.
@@ -68,9 +70,9 @@ pub(super) fn names_outright(text: &str, table: &TableEntry) -> bool {
 /// Whether a request asks for what is called by words with these stems, and says no more, nor how it belongs to anything: `by reader`, `and for Clinton`.
 fn says_only(text: &str, name: &BTreeSet<String>) -> bool {
     const RELATES: [&str; 8] = ["and", "but", "by", "for", "no", "not", "their", "with"];
-    const DATA: [&str; 14] = [
+    const DATA: [&str; 16] = [
         "table", "tables", "data", "dataset", "datasets", "file", "files", "row", "rows", "all", "records", "open",
-        "i", "load",
+        "i", "load", "ok", "okay",
     ];
     let says_more = |word: &String| !is_asking(word) && !DATA.contains(&word.as_str()) && !stems(word).is_subset(name);
     let names = |word: &String| !is_function_word(word) && stems(word).is_subset(name);

@@ -155,6 +155,15 @@ impl Reading<'_> {
         self
     }
 
+    /// The same with nothing but what was `asked` for before, where it only thanks.
+    pub(super) fn or_thanked(mut self, asked: &[Demand]) -> Self {
+        if Control::of_text(&self.request.text) == Some(Control::Thanks) {
+            (self.signals.acts, self.signals.demands) = (vec![Act::Chat], asked.to_vec());
+            self.turn.spans.clear();
+        }
+        self
+    }
+
     /// The same as an undo, where it takes back all of `pending` plans ("forget that").
     pub(super) fn or_undone(mut self, pending: usize) -> Self {
         let moves = self.over.as_ref().and_then(|over| over.moves(pending));

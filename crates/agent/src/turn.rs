@@ -84,6 +84,7 @@ impl Agent<'_> {
             None => read,
         }
         .or_started_over()
+        .or_thanked(&session.demands)
         .or_undone(session.pending().len());
         if let Some(answered) = self.answer_without_search(session, &reading)? {
             return Ok(answered);

@@ -39,6 +39,8 @@ pub enum Control {
     Rename,
     /// All that was asked for goes.
     StartOver,
+    /// Nothing: it thanks, or says that this was all.
+    Thanks,
 }
 
 /// Words that change nothing of what a turn says.
@@ -59,6 +61,7 @@ impl Control {
             .or_else(|| count_rows(&words))
             .or_else(|| rename(&words))
             .or_else(|| start_over(&words))
+            .or_else(|| thanks(text))
     }
 
     /// The turn that says it.
@@ -68,6 +71,7 @@ impl Control {
             Self::Reverse | Self::Count | Self::Rename => Act::Refine,
             Self::TakeBack(_) => Act::Retract,
             Self::StartOver => Act::Undo,
+            Self::Thanks => Act::Chat,
         };
         let number = |number: u64| Span { number: Some(number as f64), ..Span::new(0..text.len(), text, Role::Answer) };
         let all = || Span { number: Some(ALL_STEPS as f64), ..Span::new(0..text.len(), text, Role::Steps) };
@@ -85,7 +89,7 @@ impl Control {
             Assembly { plan: plan.clone(), tables: Vec::new(), not_applied: Vec::new(), remarks: Vec::new() };
         let steps = &mut made.plan.relation.steps;
         let is_done = match self {
-            Self::Run(_) | Self::StartOver => true,
+            Self::Run(_) | Self::StartOver | Self::Thanks => true,
             Self::Reverse => steps.iter_mut().rev().find_map(order_of).map(turn_round).is_some(),
             Self::TakeBack(slot) => take_back_last(steps, slot),
             Self::Count => count_of(steps),
@@ -141,6 +145,17 @@ fn start_over(words: &[&str]) -> Option<Control> {
     let begins = matches!(*first, "start" | "begin") && rest.iter().any(|word| ANEW.contains(word));
     let is_all = |word: &&str| ANEW.contains(word) || BESIDE.contains(word) || IT.contains(word);
     ((resets || begins) && rest.iter().all(is_all)).then_some(Control::StartOver)
+}
+
+/// `thanks`, `great, thank you very much`, `ok, that's all for now`, `bye`.
+fn thanks(text: &str) -> Option<Control> {
+    const BESIDE: &str = "you a lot very much so great nice perfect ok okay good day that is was s it all for now today then and please done we are i m";
+    let words: Vec<String> = lower_words(text).collect();
+    let thanks = |word: &str| matches!(word, "thanks" | "thank" | "thx" | "cheers" | "bye" | "goodbye");
+    let says = |said: &str| words.iter().any(|word| word == said);
+    let ends = says("that") && says("all") && (says("s") || says("is") || says("was"));
+    let is_all = words.iter().all(|word| thanks(word) || BESIDE.split(' ').any(|beside| beside == word));
+    ((ends || words.iter().any(|word| thanks(word))) && is_all).then_some(Control::Thanks)
 }
 
 /// `the other way round`, `reverse the order`, `sort that the other way`.
@@ -352,6 +367,9 @@ mod tests {
             let is_it = text != "let's begin";
             assert_eq!(Control::of_text(text), is_it.then_some(Control::StartOver), "{text}");
         }
+        for text in ["thanks", "Great, thank you!", "ok, that's all for now", "thanks, that is all", "bye"] {
+            assert_eq!(Control::of_text(text), Some(Control::Thanks), "{text}");
+        }
         for text in ["rename qty to quantity", "Please rename the column qty as quantity", "rename a to b and c to d"] {
             assert_eq!(Control::of_text(text), Some(Control::Rename), "{text}");
         }
@@ -376,6 +394,9 @@ mod tests {
             "rename to quantity",
             "rename qty",
             "rename it as",
+            "thanks, only 2024",
+            "that is all of them",
+            "all of that",
         ] {
             assert_eq!(Control::of_text(text), None, "{text}");
         }
