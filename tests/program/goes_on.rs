@@ -212,6 +212,29 @@ fn a_table_that_is_named_and_nothing_else_is_opened_whatever_is_at_hand() {
 }
 
 #[test]
+fn a_table_that_was_opened_by_its_name_is_what_the_next_turn_is_about() {
+    let (_folder, lakeward) = loans();
+    let turns = ["readers", "readers without any loans", "ok now the orders", "only those with qty above 10"];
+    let (over, answer) = after(&lakeward, &turns);
+    assert!(over.contains(r#""table":"orders""#) && over.contains("qty") && !over.contains("loans"), "{over}");
+    assert!(first(&answer).preconditions.iter().all(|part| part.met), "{:?}", first(&answer));
+    // How something belongs to a table names none.
+    let by = after(&lakeward, &["loans", "by reader"]).0;
+    assert!(by.contains(r#""table":"loans""#) && !by.contains(r#""table":"readers""#), "{by}");
+}
+
+#[test]
+fn thanks_carry_nothing_out() {
+    let (_folder, lakeward) = loans();
+    for request in ["thanks", "thanks, that is all", "great, that's all for now"] {
+        let answer = after(&lakeward, &["loans", "only Dune", request]).1;
+        assert!(!answer.carry_out && answer.operations.is_empty(), "{request}: {answer:?}");
+    }
+    let goes_on = after(&lakeward, &["loans", "only Dune", "thanks!", "how many are there?"]).0;
+    assert!(goes_on.contains("Dune") && goes_on.contains("count"), "{goes_on}");
+}
+
+#[test]
 fn columns_are_renamed_and_spoken_of_by_their_new_names() {
     let (_folder, lakeward) = loans();
     let renamed = after(&lakeward, &["orders", "rename qty to pieces"]).0;

@@ -55,7 +55,11 @@ impl Agent<'_> {
             None => Basis::Fits,
         };
         let operations = self.by_probability(turn.session, start, basis, operations)?;
-        let (operations, untried) = self.with_sql(turn.session, operations);
+        let (mut operations, untried) = self.with_sql(turn.session, operations);
+        // What the next turn says is said of a table that was asked for by its name.
+        if opens && is_whole {
+            operations.first_mut().into_iter().for_each(|first| first.requested = first.runnable.is_some());
+        }
         Ok(RankedOperations { operations, notes: [joined.notes, untried].concat() })
     }
 
