@@ -135,7 +135,7 @@ pub fn write_table(py: Python<'_>, table: &Bound<'_, PyAny>, path: PathBuf) -> P
     work::run(py, move |stop| {
         // Another library's data may make the writer panic.
         let written = guarded(|| write(reader, &path, &|| stop.requested()));
-        written.unwrap_or_else(|_| Err(Error::Usage("this table cannot be written as Parquet".into())))
+        written.unwrap_or_else(|_| Err(Error::usage("this table cannot be written as Parquet")))
     })
 }
 
@@ -153,7 +153,7 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
 
 fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool) -> lakeward_core::Result<()> {
     let unusable =
-        |error: &dyn std::fmt::Display| Error::Usage(format!("the table cannot be used for a search: {error}"));
+        |error: &dyn std::fmt::Display| Error::usage(format!("the table cannot be used for a search: {error}"));
     let file = File::create(path).map_err(|error| Error::io("create", path, error))?;
     let fields = reader.schema().fields().iter().map(|field| unpacked(field)).collect::<Fields>();
     let schema = Arc::new(Schema::new(fields));

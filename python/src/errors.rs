@@ -2,6 +2,7 @@
 
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
+use lakeward_core::message::Message;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -33,8 +34,8 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// The exception for an invalid request.
-pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    exception(py, &Error::Usage(message.into()))
+pub fn usage(py: Python<'_>, message: impl Into<Message>) -> PyErr {
+    exception(py, &Error::usage(message))
 }
 
 fn exception_of(py: Python<'_>, error: &Error) -> PyResult<PyErr> {

@@ -314,7 +314,7 @@ fn session(
         },
         (None, true) => match store.latest()? {
             Some(latest) => store.open(&latest),
-            None => Err(Error::Usage(format!("there is no session in `{}` yet", store.folder().display()))),
+            None => Err(Error::usage(format!("there is no session in `{}` yet", store.folder().display()))),
         },
         (None, false) => store.create(None, lake),
     }

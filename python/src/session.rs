@@ -129,8 +129,8 @@ impl Session {
     fn run(&self, py: Python<'_>, number: Option<usize>, plan: Option<String>) -> PyResult<(Batches, Vec<String>)> {
         self.advance(py, move |lakeward, document, stop| {
             if document.id.is_empty() {
-                return Err(Error::Usage(
-                    "a session that is not kept has no place for results: `lake.session(name)` has".into(),
+                return Err(Error::usage(
+                    "a session that is not kept has no place for results: `lake.session(name)` has",
                 ));
             }
             let plan = match (plan, number) {
@@ -183,7 +183,7 @@ fn offered(document: &session::Session, number: Option<usize>) -> Result<Plan> {
     match (number, latest.and_then(session::Turn::requested), latest.and_then(|turn| turn.recommendation.as_ref())) {
         (None, Some(asked), _) => Ok(asked.clone()),
         (number, _, Some(answer)) => answer.plan(number.unwrap_or(1)).cloned(),
-        (_, _, None) => Err(Error::Usage("there is no operation to run yet: `session.ask(…)` proposes some".into())),
+        (_, _, None) => Err(Error::usage("there is no operation to run yet: `session.ask(…)` proposes some")),
     }
 }
 

@@ -19,7 +19,7 @@ use lakeward_operate::{Limits, PreviewLimits, export, plan_preview, run_plan};
 pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
     match (&command.run, &command.out, &command.session) {
         (Some(_), None, None) => {
-            return Err(Error::Usage("where should the result go? name a file with `--out`, or a session".into()));
+            return Err(Error::usage("where should the result go? name a file with `--out`, or a session"));
         }
         (_, Some(out), _) => check_out(out, command.overwrite)?,
         _ => {}
@@ -93,7 +93,7 @@ fn carry_out(
     execution::connect(&context, &store, session)?;
     let preview = plan_preview(&context, plan, &limits)?;
     if let Some(reason) = preview.stopped {
-        return Err(Error::Usage(reason));
+        return Err(Error::usage(reason));
     }
     if command.out.is_none() {
         execution::changes_working_table(session, plan, &preview)?;

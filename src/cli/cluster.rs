@@ -74,7 +74,7 @@ fn hand_over(mut cluster: Command) -> Result<Status> {
 }
 
 fn failed(error: &io::Error) -> Error {
-    Error::Usage(match error.kind() {
+    Error::usage(match error.kind() {
         io::ErrorKind::NotFound => format!(
             "`{CLUSTER}` is neither beside this program nor on PATH; build it (`cargo build --release` in the folder `cluster` of Lakeward's sources) and put it there"
         ),

@@ -8,6 +8,7 @@ use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_agent::{Request, execution};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message::Message;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind};
 use lakeward_eval::outcomes::{Analyst, TurnResult};
@@ -132,7 +133,7 @@ impl LakewardAnalyst {
         if first.kind == OperationKind::Clarify {
             return Ok(TurnResult { asked: true, said, ..TurnResult::default() });
         }
-        let doubts = first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone());
+        let doubts = first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.to_string());
         let asked = self.session.clone();
         let warnings = doubts.chain(self.carry_out(answer.plan(1)?)?).collect();
         let table = self.exported()?;
@@ -170,5 +171,5 @@ impl Analyst for LakewardAnalyst {
 /// What an answer without operations says.
 fn said(answer: &Recommendation) -> String {
     let sentences = answer.summary.iter().map(|sentence| sentence.cited());
-    sentences.chain(answer.notes.iter().cloned()).collect::<Vec<String>>().join("\n")
+    Message::list("\n", sentences.chain(answer.notes.iter().cloned())).into()
 }

@@ -143,7 +143,7 @@ pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
         let other = layout::read(folder)?;
         if other.corpus.is_none() && other.lake.is_none() {
             let what = format!("`{}` has neither `lake/` nor `corpus.jsonl` to search in", folder.display());
-            return Err(Error::Usage(what));
+            return Err(Error::usage(what));
         }
         benchmark.corpus = other.corpus;
         benchmark.lake = other.lake;
@@ -153,7 +153,7 @@ pub(super) fn read(command: &EvalCommand) -> Result<Benchmark> {
     }
     for path in &command.papers {
         if !path.is_file() {
-            return Err(Error::Usage(format!("`--papers` names no file: `{}`", path.display())));
+            return Err(Error::usage(format!("`--papers` names no file: `{}`", path.display())));
         }
         benchmark.papers.push(path.clone());
     }
@@ -180,9 +180,7 @@ fn model(arguments: &Arguments, command: &EvalCommand, (config, scratch): (&Conf
     let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf(), fast: false, shard: None };
     match lake::model(arguments, &place, config)? {
         Some(model) => Ok(Some(model)),
-        None => {
-            Err(Error::Usage("`--llm` needs a model: name it with `--llm-model`, its server with `--llm-url`".into()))
-        }
+        None => Err(Error::usage("`--llm` needs a model: name it with `--llm-model`, its server with `--llm-url`")),
     }
 }
 
@@ -195,7 +193,7 @@ fn check_outputs(command: &EvalCommand) -> Result<()> {
     let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if run.is_dir() || !parent.is_dir() {
         let what = format!("`{}` cannot be a run file: name a file in a folder that exists", run.display());
-        return Err(Error::Usage(what));
+        return Err(Error::usage(what));
     }
     Ok(())
 }
@@ -231,10 +229,10 @@ fn options(command: &EvalCommand, benchmark: &Benchmark) -> Result<EvalOptions> 
     let names: Vec<String> = available.iter().map(|task| format!("`{task}`")).collect();
     if let Some(missing) = command.task.iter().find(|task| !available.contains(task)) {
         let has = if names.is_empty() { "no query at all".to_string() } else { names.join(", ") };
-        return Err(Error::Usage(format!("`{}` has no query of task `{missing}`; it has {has}", benchmark.name)));
+        return Err(Error::usage(format!("`{}` has no query of task `{missing}`; it has {has}", benchmark.name)));
     }
     if available.is_empty() {
-        return Err(Error::Usage(format!("`{}` has no usable query", benchmark.name)));
+        return Err(Error::usage(format!("`{}` has no usable query", benchmark.name)));
     }
     let tasks = if command.task.is_empty() { available } else { command.task.clone() };
     Ok(EvalOptions { k: command.k as usize, depth: command.depth.max(command.k) as usize, tasks })
@@ -304,7 +302,7 @@ fn measure_run(path: &Path, benchmark: &mut Benchmark, options: &EvalOptions) ->
     if rows.iter().all(|row| row.ranking.is_empty()) {
         let what =
             format!("`{}` answers no query of `{}`: is it a run of another benchmark?", path.display(), benchmark.name);
-        return Err(Error::Usage(what));
+        return Err(Error::usage(what));
     }
     let system = path.file_stem().map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned());
     let report = SystemReport { groups: groups(&rows), ..ideal_report(system) };

@@ -35,9 +35,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         (Some(model), _) => model.access(),
         (None, Some(stand_in)) => ModelAccess { chat: stand_in, prompts: Prompts::shipped(), cache: None },
         (None, None) => {
-            return Err(Error::Usage(
-                "no language model is configured: name one with --llm-model and --llm-url".into(),
-            ));
+            return Err(Error::usage("no language model is configured: name one with --llm-model and --llm-url"));
         }
     };
     let bar = Bar::new(arguments.quiet)?;

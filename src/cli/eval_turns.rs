@@ -18,9 +18,7 @@ use lakeward_search::RankingWeights;
 /// Scores the acts of a benchmark's utterances over the catalogue of `--corpus`, and their effects.
 pub fn acts(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let Some(corpus) = &command.corpus else {
-        return Err(Error::Usage(
-            "acts are read over a catalogue: name the folder of its records with `--corpus`".into(),
-        ));
+        return Err(Error::usage("acts are read over a catalogue: name the folder of its records with `--corpus`"));
     };
     let bar = Bar::new(arguments.quiet)?;
     let benchmark = layout::read(corpus)?;
@@ -43,7 +41,7 @@ pub fn outcomes(arguments: &Arguments, command: &EvalCommand) -> Result<Status> 
     if let Some(missing) = names.iter().find(|name| !folders.contains_key(name.as_str())) {
         let all = names.join("`, `");
         let what = format!("the conversations are about the lakes `{all}`: give each with `--over {missing}=DIR`");
-        return Err(Error::Usage(what));
+        return Err(Error::usage(what));
     }
     let scratch = super::eval::scratch_folder()?;
     let bar = Bar::new(arguments.quiet)?;

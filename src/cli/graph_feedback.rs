@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments, command: &FeedbackCommand) -> Result<Status> {
         FeedbackAction::List => list(arguments),
         FeedbackAction::Forget { table, request, all } => {
             if table.is_none() && request.is_none() && !all {
-                return Err(Error::Usage("nothing to forget is named; give `--table`, `--request` or `--all`".into()));
+                return Err(Error::usage("nothing to forget is named; give `--table`, `--request` or `--all`"));
             }
             let matches = |table_use: &TableUse| {
                 let is = |requested: &Option<String>, own: &str| requested.as_ref().is_none_or(|name| name == own);
@@ -74,7 +74,7 @@ fn forget(
         if !known.contains(name) {
             let nearest = nearest_names(name, known.iter().map(String::as_str), 1);
             let advice = nearest.first().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
-            return Err(Error::Usage(format!("nothing was learned about the {what} `{name}`{advice}")));
+            return Err(Error::usage(format!("nothing was learned about the {what} `{name}`{advice}")));
         }
     }
     let removed = lakeward.forget_learned(matches)?;

@@ -14,9 +14,9 @@ pub fn run(arguments: &Arguments, command: &HarvestCommand) -> Result<Status> {
     interrupt::listen()?;
     let HarvestCommand { url, into, format, set, from, pause } = command;
     let pause = Duration::try_from_secs_f64(*pause)
-        .map_err(|_| Error::Usage(format!("`--pause {pause}` is no number of seconds")))?;
+        .map_err(|_| Error::usage(format!("`--pause {pause}` is no number of seconds")))?;
     if let Some(date) = from.as_ref().filter(|date| !is_day(date)) {
-        return Err(Error::Usage(format!("`--from {}` is no date such as 2021-03-01", shown(date, 40))));
+        return Err(Error::usage(format!("`--from {}` is no date such as 2021-03-01", shown(date, 40))));
     }
     let folder = into.clone().unwrap_or_else(|| PathBuf::from(host_of(url)));
     let (url, format, set, from) = (url.clone(), format.clone(), set.clone(), from.clone());

@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments, command: &ModelCommand) -> Result<Status> {
         config.llm.concurrency = check.concurrency.into();
     }
     let Some(model) = lake::model(arguments, lakeward.place(), &config)? else {
-        return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
+        return Err(Error::usage("no language model is configured: name one with --llm-model and --llm-url"));
     };
     match &command.what {
         OfModel::Show => show(arguments.json, &lakeward, &model),
@@ -108,7 +108,7 @@ fn measure(arguments: &Arguments, lakeward: &mut Lakeward, model: &Model, comman
     bar.finish();
     if report.roles.iter().all(|role| role.answered == 0) {
         let why = report.trouble.clone().unwrap_or_else(|| "no answer was valid".into());
-        return Err(Error::Usage(format!("`{}` answered nothing: {why}", report.model)));
+        return Err(Error::usage(format!("`{}` answered nothing: {why}", report.model)));
     }
     let store = TrustStore::new(&lakeward.place().index);
     // Of a role that the limit kept from being asked nothing is known.

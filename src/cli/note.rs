@@ -49,8 +49,8 @@ fn edits(command: &NoteCommand) -> Result<Vec<NoteEdit>> {
         ([], false) => {}
         ([name], true) => edits.push(NoteEdit::Column(name.clone(), None)),
         ([name, text], false) => edits.push(NoteEdit::Column(name.clone(), Some(text.clone()))),
-        ([name, ..], false) => return Err(Error::Usage(format!("what is `{name}`? write --column {name} TEXT"))),
-        ([..], true) => return Err(Error::Usage("--remove takes the column alone".into())),
+        ([name, ..], false) => return Err(Error::usage(format!("what is `{name}`? write --column {name} TEXT"))),
+        ([..], true) => return Err(Error::usage("--remove takes the column alone")),
     }
     Ok(edits)
 }

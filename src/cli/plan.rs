@@ -59,7 +59,7 @@ pub(super) fn check_out(out: &Path, overwrite: bool) -> Result<()> {
     let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !known.contains(&extension.as_str()) {
         let out = out.display();
-        return Err(Error::Usage(format!("`{out}` names no format of a result; end it with `.csv` or `.parquet`")));
+        return Err(Error::usage(format!("`{out}` names no format of a result; end it with `.csv` or `.parquet`")));
     }
     if !overwrite && out.symlink_metadata().is_ok() { Err(exists(out)) } else { Ok(()) }
 }

@@ -61,17 +61,17 @@ pub fn narrate(text: &str) {
 
 /// One line on stdout.
 pub fn line(text: &str) {
-    out(&in_language(text));
+    out(text);
 }
 
 /// One line on stdout, made safe to show.
 pub fn safe_line(text: &str) {
-    out(&shown(&in_language(text), LINE_WIDTH));
+    out(&shown(text, LINE_WIDTH));
 }
 
 /// One important line on stderr, printed even with `--quiet`.
 pub fn note(text: &str) {
-    narrate(&shown(&in_language(text), LINE_WIDTH));
+    narrate(&shown(text, LINE_WIDTH));
 }
 
 /// Whole lines of CSV or JSON on stdout: byte for byte into a file or pipe, made safe to show on a terminal.
@@ -172,7 +172,7 @@ pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
         narrate(&fill("nothing suitable found ({} ms)", &[&elapsed]));
     } else {
         let answers = messages::count(count as u64, "answer");
-        narrate(&fill("{} in {} ms; {}", &[&answers, &elapsed, &in_language(next)]));
+        narrate(&fill("{} in {} ms; {}", &[&answers, &elapsed, next]));
     }
 }
 

@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
 fn tasks(arguments: &Arguments, command: &ReplayCommand, trace: &TaskTrace) -> Result<Status> {
     let (again, datasets) = match &command.against {
         Some(other) => {
-            let wrong = || Error::Usage(format!("`{}` is no trace of a search for a task", other.display()));
+            let wrong = || Error::usage(format!("`{}` is no trace of a search for a task", other.display()));
             (TaskTrace::read(other)?.ok_or_else(wrong)?, None)
         }
         None => {

@@ -29,9 +29,8 @@ impl RowSink {
     pub fn open(path: Option<&Path>, overwrite: bool, binary: bool) -> Result<Self> {
         let Some(path) = path else {
             if binary && io::stdout().is_terminal() {
-                return Err(Error::Usage(
-                    "Parquet cannot be printed on a terminal; write it to a file with `--out FILE`, or into a pipe"
-                        .into(),
+                return Err(Error::usage(
+                    "Parquet cannot be printed on a terminal; write it to a file with `--out FILE`, or into a pipe",
                 ));
             }
             return Ok(RowSink::Stdout);

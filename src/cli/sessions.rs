@@ -39,7 +39,7 @@ fn chosen(store: &SessionStore, id: Option<&str>) -> Result<Session> {
         Some(id) => store.open(id),
         None => match store.latest()? {
             Some(id) => store.open(&id),
-            None => Err(Error::Usage(format!("there is no session in `{}` yet", store.folder().display()))),
+            None => Err(Error::usage(format!("there is no session in `{}` yet", store.folder().display()))),
         },
     }
 }
@@ -76,7 +76,7 @@ fn show(arguments: &Arguments, session: &Session) -> Result<Status> {
 
 /// What makes the working table of a session again: its query behind what it reads, or a script.
 fn again(arguments: &Arguments, session: &Session, python: bool) -> Result<String> {
-    let plan = session.plan().ok_or_else(|| Error::Usage(format!("session `{}` has no working table", session.id)))?;
+    let plan = session.plan().ok_or_else(|| Error::usage(format!("session `{}` has no working table", session.id)))?;
     let lakeward = lake::open(arguments)?;
     let context = functions::context(&lakeward, Limits::default())?;
     execution::connect(&context, &lakeward.sessions(), session)?;
@@ -127,7 +127,7 @@ fn export(arguments: &Arguments, session: &Session, text: &str, out: Option<&Pat
 
 /// Writes `text` to a file that must not exist yet.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
-    let file_exists = || Error::Usage(format!("`{}` exists; name a file that does not", path.display()));
+    let file_exists = || Error::usage(format!("`{}` exists; name a file that does not", path.display()));
     if path.symlink_metadata().is_ok() {
         return Err(file_exists());
     }

@@ -45,7 +45,7 @@ pub struct SignalsLine {
 pub fn run(command: &SignalsCommand) -> Result<Status> {
     let text = read(&command.file)?;
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let usage = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
+        let usage = |reason: String| Error::usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
         let line: Line = serde_json::from_str(line).map_err(|error| usage(error.to_string()))?;
         let (window, this_year) = (ConversationConfig::default().window, this_year());
         let (signals, turns) = match (line.text, line.turns) {

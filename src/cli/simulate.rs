@@ -91,12 +91,12 @@ fn plans(path: &Path) -> Result<HashMap<String, Vec<String>>> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
     let mut plans = HashMap::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let usage = |error| Error::Usage(format!("line {} of `{}`: {error}", at + 1, path.display()));
+        let usage = |error| Error::usage(format!("line {} of `{}`: {error}", at + 1, path.display()));
         let Line { id, turns } = serde_json::from_str(line).map_err(usage)?;
         plans.insert(id, turns);
     }
     if plans.is_empty() {
-        return Err(Error::Usage(format!("`{}` has no plan", path.display())));
+        return Err(Error::usage(format!("`{}` has no plan", path.display())));
     }
     Ok(plans)
 }
@@ -105,7 +105,7 @@ fn plans(path: &Path) -> Result<HashMap<String, Vec<String>>> {
 fn write(path: &Path, simulated: &[Dialogue]) -> Result<()> {
     let judgments = path.with_file_name("qrels.txt");
     if judgments.exists() {
-        return Err(Error::Usage(format!("`{}` exists; name a file in another folder", judgments.display())));
+        return Err(Error::usage(format!("`{}` exists; name a file in another folder", judgments.display())));
     }
     let lines: Vec<String> = simulated.iter().map(|dialogue| dialogue.line().to_string()).collect();
     write_new(path, &format!("{}\n", lines.join("\n")))?;

@@ -78,17 +78,17 @@ fn format_of(arguments: &Arguments, command: &SqlCommand) -> Result<RowFormat> {
             Some(format.ok_or_else(|| {
                 let path = path.display();
                 let known = "`.csv`, `.json`, `.ndjson` or `.parquet`";
-                Error::Usage(format!("the extension of `{path}` gives no format; use {known}, or add `--format`"))
+                Error::usage(format!("the extension of `{path}` gives no format; use {known}, or add `--format`"))
             })?)
         }
         _ => None,
     };
     match (command.format, arguments.json) {
         (Some(RowFormat::Table), false) if command.out.is_some() => {
-            Err(Error::Usage("`--format table` cannot be written with `--out`; choose another format".into()))
+            Err(Error::usage("`--format table` cannot be written with `--out`; choose another format"))
         }
         (None | Some(RowFormat::Json), true) => Ok(RowFormat::Json),
-        (Some(_), true) => Err(Error::Usage("`--json` and `--format` request different formats".into())),
+        (Some(_), true) => Err(Error::usage("`--json` and `--format` request different formats")),
         (format, false) => Ok(format.or(by_extension).unwrap_or(RowFormat::Table)),
     }
 }

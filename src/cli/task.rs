@@ -152,7 +152,7 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         _ if anew && papers.is_empty() => {
             let what = "`--anew` discards all papers, and there are no others: none were given, and `papers extract` found none";
-            return Err(Error::Usage(what.into()));
+            return Err(Error::usage(what));
         }
         _ if anew => Vec::new(),
         Ok(graph) => graph.extractions()?,
@@ -324,7 +324,7 @@ fn decide(arguments: &Arguments, (a, b): (&str, &str), same: bool) -> Result<Sta
     let book = NameBook::new(&graph, DatasetRecord::all(lakeward.index())?)?;
     let (a, b) = (book.find(a)?, book.find(b)?);
     if a == b {
-        return Err(Error::Usage(format!("both are the {}", named(&a))));
+        return Err(Error::usage(format!("both are the {}", named(&a))));
     }
     let mut verdicts = Verdicts::read(graph.folder())?;
     verdicts.put(users_word(&a, &b, same));

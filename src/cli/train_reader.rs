@@ -102,7 +102,7 @@ fn requests_of(file: &Path) -> Result<Vec<serde_json::Value>> {
     let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let usage = |error| Error::Usage(format!("line {} of `{}`: {error}", at + 1, file.display()));
+        let usage = |error| Error::usage(format!("line {} of `{}`: {error}", at + 1, file.display()));
         let (id, requests) = match serde_json::from_str(line).map_err(usage)? {
             Requests::Dialogue { id, turns } => (id, turns),
             Requests::One { id, request } => (id, vec![request]),
@@ -156,7 +156,7 @@ pub(super) fn files(folders: &[PathBuf], writers: &[String]) -> Result<Vec<(Stri
 
 pub(super) fn conversations_in(file: &Path) -> Result<Vec<Conversation>> {
     let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
-    conversations(&text).map_err(|error| Error::Usage(format!("`{}`: {error}", file.display())))
+    conversations(&text).map_err(|error| Error::usage(format!("`{}`: {error}", file.display())))
 }
 
 /// How often the built-in reader comes to what the annotation comes to.

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
     }
     if pools.is_empty() {
         let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
-        return Err(Error::Usage(format!("these benchmarks have no query to learn {} from", names.join(", "))));
+        return Err(Error::usage(format!("these benchmarks have no query to learn {} from", names.join(", "))));
     }
     bar.begin("learning", Total::Unknown);
     let (weights, rankers) = tune(&pools, &start);

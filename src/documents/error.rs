@@ -4,16 +4,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use lakeward_core::error::{Error, ErrorKind};
+use lakeward_core::message::Message;
 
 /// What `--json` prints for an error, on stderr.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorDocument {
     /// What failed.
-    pub error: String,
+    pub error: Message,
     /// `user`, `lake` or `internal`.
     pub kind: &'static str,
     /// What to do next.
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
 }
 
 impl ErrorDocument {
@@ -25,13 +26,6 @@ impl ErrorDocument {
             ErrorKind::Internal => "internal",
             ErrorKind::Interrupted => "interrupted",
         };
-        let mut text = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            text.push_str(": ");
-            text.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self { error: text, kind, hint: error.hint() }
+        Self { error: error.message(), kind, hint: error.hint().map(Message::from) }
     }
 }

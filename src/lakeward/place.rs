@@ -40,14 +40,14 @@ impl Place {
     /// [`Error::Usage`] if `lake` is neither a folder nor an address; if it is an address and there is no `index`; if `index` is an address that
     /// cannot be written.
     pub fn new(lake: &Path, index: Option<&Path>) -> Result<Self> {
-        let wrong = |error: std::io::Error| Error::Usage(format!("`{}`: {error}", lake.display()));
+        let wrong = |error: std::io::Error| Error::usage(format!("`{}`: {error}", lake.display()));
         let is_address = Address::of_lake(lake).map_err(wrong)?.is_some();
         if is_address && index.is_none() {
             let reason = "is only read: name a folder or an address for its index (`--index DIR`)";
-            return Err(Error::Usage(format!("`{}` {reason}", lake.display())));
+            return Err(Error::usage(format!("`{}` {reason}", lake.display())));
         }
         if !is_address && !lake.is_dir() {
-            return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
+            return Err(Error::usage(format!("`{}` is not a folder", lake.display())));
         }
         let index = match index {
             None => lake.join(INDEX_FOLDER),
@@ -79,7 +79,7 @@ impl Place {
     pub fn config(&self) -> Result<Config> {
         match std::env::var_os("LAKEWARD_CONFIG") {
             Some(path) if Path::new(&path).is_file() => Config::load(Path::new(&path)),
-            Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
+            Some(path) => Err(Error::usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
             None => {
                 let folder = if Address::is(&self.lake) { &self.index } else { &self.lake };
                 let config = Config::load(&folder.join(config::FILE_NAME))?;
@@ -233,7 +233,7 @@ pub fn local_folder(address: &Path) -> Result<PathBuf> {
     };
     let place = set("LAKEWARD_STATE").or_else(data).ok_or_else(|| {
         let reason = "no folder of this machine for what is fetched of it: name one in LAKEWARD_STATE";
-        Error::Usage(format!("`{}`: {reason}", address.display()))
+        Error::usage(format!("`{}`: {reason}", address.display()))
     })?;
     Ok(place.join(index_store::local_name(address)))
 }

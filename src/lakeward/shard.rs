@@ -139,7 +139,7 @@ impl Lakeward {
                 let columns = query.columns_named(column.as_slice())?;
                 if columns.len() > 1 {
                     let reason = "an index in shards is searched for joins on one column: name one, or none";
-                    return Err(Error::Usage(reason.into()));
+                    return Err(Error::usage(reason));
                 }
                 let own = || {
                     let is_needed =

@@ -55,7 +55,7 @@ impl TaskTrace {
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let text = read_bytes(path)?;
         let Ok(Some(version)) = version_of(&text, "task_trace") else { return Ok(None) };
-        let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
+        let wrong = |what: String| Error::usage(format!("`{}` {what}", path.display()));
         if version != u64::from(VERSION) {
             return Err(wrong(format!("is a trace of version {version}; this program reads version {VERSION}")));
         }

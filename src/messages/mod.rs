@@ -1,21 +1,19 @@
 //! What the page and the REPL say, in English or Chinese.
 //!
-//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each message. Answers are made in
-//! English, as documents are; their sentences are found again by the template that made them ([`in_language`]), so
-//! that a session can be read in either language. What the table does not have stays English.
-
-mod template;
+//! English stands in the code where it is said, and `chinese.tsv` has the Chinese of each template. Documents and answers are in English; a
+//! [`Message`] knows what it was made of, also in a session that was kept, so that each can be read in either language ([`in_language`]). What the
+//! table does not have stays English.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
 
 use clap::ValueEnum;
 
 use lakeward_agent::recommend::{Narrowing, Note};
+use lakeward_core::message::{MadeOf, Message, PARTS, filled};
 use lakeward_core::request::{Demand, Demanded, Label, Signals};
 use lakeward_core::text::shown;
-use template::CHINESE;
-pub use template::filled;
 
 /// Characters of a line.
 const LINE: usize = 2000;
@@ -91,39 +89,71 @@ pub fn current() -> Language {
     of_request.or_else(|| OF_PROCESS.get().copied()).unwrap_or(Language::English)
 }
 
+/// Templates with their Chinese: lines of English, a tab, and the translation.
+static CHINESE: LazyLock<HashMap<&'static str, &'static str>> =
+    LazyLock::new(|| rows(include_str!("chinese.tsv")).collect());
+
+/// The rows of a table without what is for its readers.
+fn rows(lines: &str) -> impl Iterator<Item = (&str, &str)> {
+    lines.lines().filter(|line| !line.starts_with("#\t")).filter_map(|line| line.split_once('\t'))
+}
+
+/// The Chinese of a template.
+fn chinese(english: &str) -> Option<&'static str> {
+    CHINESE.get(english).copied()
+}
+
+/// The Chinese of a message; none where its template has none.
+fn message_in_chinese(message: &Message) -> Option<String> {
+    let MadeOf { template, parts } = message.made_of()?;
+    let form = chinese(template)?;
+    let part = |place: usize, is_name: bool| {
+        let part = parts.get(place)?;
+        let name = is_name.then(|| chinese(part)).flatten().map(str::to_string);
+        Some(message_in_chinese(part).or(name).unwrap_or_else(|| part.to_string()))
+    };
+    Some(match parts.len() {
+        0 => form.to_string(),
+        1 if template.starts_with("# ") => form.replacen('#', &parts[0], 1),
+        _ if template.contains("{}") => filled(form, &mut |place, is_name| part(place, is_name).unwrap_or_default()),
+        // A list; before the last part stands what stands between the others of a list of clauses, or the word.
+        count => {
+            let between = if template.starts_with(' ') { chinese(PARTS)? } else { form };
+            let texts: Vec<String> = (0..count).filter_map(|place| part(place, true)).collect();
+            let (last, before) = texts.split_last()?;
+            format!("{}{form}{last}", before.join(between))
+        }
+    })
+}
+
 /// A message.
 pub fn say(english: &'static str) -> &'static str {
     match current() {
         Language::English => english,
-        Language::Chinese => CHINESE.exact(english).unwrap_or(english),
+        Language::Chinese => chinese(english).unwrap_or(english),
     }
 }
 
 /// A message with what is filled into its `{}`.
 pub fn fill(english: &'static str, parts: &[&str]) -> String {
-    filled(say(english), &mut |place| parts.get(place).copied().unwrap_or_default().to_string())
+    filled(say(english), &mut |place, _| parts.get(place).copied().unwrap_or_default().to_string())
 }
 
 /// `3 rows`: a number of things, whose English name is in the singular.
 pub fn count(number: u64, thing: &'static str) -> String {
-    match current() {
-        Language::English => lakeward_core::text::counted(number, thing),
-        Language::Chinese => CHINESE.counted(number, thing),
-    }
+    in_language(&Message::counted(number, thing)).into_owned()
 }
 
 /// The name of something that has one in the program: of a role, an operation, a column of a list.
 pub fn name(english: &str) -> String {
-    let known = if current() == Language::Chinese { CHINESE.exact(english) } else { None };
+    let known = if current() == Language::Chinese { chinese(english) } else { None };
     known.map_or_else(|| english.to_string(), str::to_string)
 }
 
-/// A sentence of an answer.
-pub fn in_language(text: &str) -> Cow<'_, str> {
-    match current() {
-        Language::English => Cow::Borrowed(text),
-        Language::Chinese => CHINESE.translated(text).map_or(Cow::Borrowed(text), Cow::Owned),
-    }
+/// A sentence of an answer, or any other message.
+pub fn in_language(message: &Message) -> Cow<'_, str> {
+    let other = if current() == Language::Chinese { message_in_chinese(message) } else { None };
+    other.map_or(Cow::Borrowed(message.as_str()), Cow::Owned)
 }
 
 /// What was understood of a request, in one line.
@@ -146,10 +176,8 @@ pub fn demand_line(demand: &Demand) -> String {
     if current() == Language::English {
         return demand.line();
     }
-    let value = match demand.value {
-        Demanded::Period(years) => CHINESE.part_of(&years.to_string()),
-        _ => Demand { avoid: false, ..demand.clone() }.to_string(),
-    };
+    let value = Demand { avoid: false, ..demand.clone() }.message();
+    let value = in_language(&value);
     let not = if demand.avoid { say("not ") } else { "" };
     let inferred = demand.value != Demanded::Words && !demand.is_held_to();
     format!("{}: {not}{value}{}", name(&demand.role.to_string()), if inferred { "?" } else { "" })
@@ -160,14 +188,6 @@ pub fn narrowing_line(narrowing: &Narrowing) -> String {
     format!("{}: {}", name(&narrowing.role.to_string()), narrowing.values_line())
 }
 
-/// The respect of a fact, which may name the fields that say it.
-pub fn respect(about: &str) -> String {
-    match current() {
-        Language::English => about.to_string(),
-        Language::Chinese => CHINESE.exact(about).map_or_else(|| CHINESE.part_of(about), str::to_string),
-    }
-}
-
 /// A note of an answer.
 pub fn note<'a>(note: Note<'a>) -> Cow<'a, str> {
     let fact = match note {
@@ -175,8 +195,8 @@ pub fn note<'a>(note: Note<'a>) -> Cow<'a, str> {
         Note::Fact(fact) if current() == Language::English => return Cow::Owned(fact.line()),
         Note::Fact(fact) => fact,
     };
-    let (about, cited) = (name(&fact.about), fact.cited());
-    let statement = if fact.value.is_some() { fact.statement() } else { in_language(&fact.statement()).into_owned() };
+    let (about, cited, said) = (name(&fact.about), fact.cited(), fact.statement());
+    let statement = in_language(&said);
     let (title, cited) = (shown(&fact.title, LINE), shown(&cited, LINE));
     Cow::Owned(match &fact.field {
         Some(field) => fill("{} of {} [{}]: {} (field `{}`)", &[&about, &title, &cited, &statement, field]),

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lakeward_core::error::Error;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 
 /// Why a request was not answered.
 #[derive(Debug)]
@@ -24,34 +26,30 @@ impl From<Error> for Failure {
 
 impl Failure {
     /// What failed, without the path of the folder `lake`: whoever asks a service need not know where its files are.
-    pub fn message(&self, lake: &Path) -> String {
+    pub fn message(&self, lake: &Path) -> Message {
         match self {
-            Self::Busy => "too many requests are waiting".into(),
-            Self::Late(deadline) => format!("no answer within {:.0} s", deadline.as_secs_f64()),
-            Self::Lake(error) => without_folder(&with_sources(error), lake),
+            Self::Busy => message!("too many requests are waiting"),
+            Self::Late(deadline) => message!("no answer within {} s", format!("{:.0}", deadline.as_secs_f64())),
+            Self::Lake(error) => {
+                let message = error.message();
+                let without = without_folder(&message, lake);
+                if message == *without { message } else { without.into() }
+            }
         }
     }
 
     /// What to do next, if anything.
-    pub fn hint(&self, lake: &Path) -> Option<String> {
+    pub fn hint(&self, lake: &Path) -> Option<Message> {
         match self {
-            Self::Busy => Some("ask again in some seconds".into()),
-            Self::Late(_) => Some("ask for less: fewer rows, fewer tables, a narrower request".into()),
+            Self::Busy => Some(message!("ask again in some seconds")),
+            Self::Late(_) => Some(message!("ask for less: fewer rows, fewer tables, a narrower request")),
             // The command line has other ways to go on.
-            Self::Lake(Error::SessionChanged { .. }) => Some("read its newest state, and send the change again".into()),
-            Self::Lake(error) => error.hint().map(|hint| without_folder(&hint, lake)),
+            Self::Lake(Error::SessionChanged { .. }) => {
+                Some(message!("read its newest state, and send the change again"))
+            }
+            Self::Lake(error) => error.hint().map(|hint| without_folder(&hint, lake).into()),
         }
     }
-}
-
-fn with_sources(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        text.push_str(&format!(": {error}"));
-        source = error.source();
-    }
-    text
 }
 
 fn without_folder(text: &str, lake: &Path) -> String {

@@ -31,7 +31,7 @@ fn on(lakeward: &Lakeward, table: &str) -> Session {
 }
 
 fn notes(answer: &Recommendation) -> String {
-    answer.notes.join("; ")
+    answer.notes.iter().map(|note| note.as_str()).collect::<Vec<_>>().join("; ")
 }
 
 #[test]

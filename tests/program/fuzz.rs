@@ -60,7 +60,7 @@ fn changed_lists_of_shards() {
         begin_anew();
         let row = shards::work(&list, 0, embedder, &Silent)?;
         // What is not there any more is said.
-        if row.tables == 2 { Ok(()) } else { Err(Error::Usage("not all tables were read".into())) }
+        if row.tables == 2 { Ok(()) } else { Err(Error::usage("not all tables were read")) }
     };
     work().expect("a row");
     let of = |place: &str| files(&list.folder().join(place)).into_iter().find(|path| path.extension().is_some());
@@ -86,7 +86,7 @@ fn read_records(path: &Path) -> Result<(), Error> {
     for record in &records {
         record.metadata()?;
     }
-    if flawed { Err(Error::Usage("some records are flawed".into())) } else { Ok(()) }
+    if flawed { Err(Error::usage("some records are flawed")) } else { Ok(()) }
 }
 
 #[test]

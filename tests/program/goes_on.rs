@@ -235,6 +235,18 @@ fn thanks_carry_nothing_out() {
 }
 
 #[test]
+fn only_who_agrees_has_what_was_proposed_carried_out() {
+    let (_folder, lakeward) = loans();
+    for request in ["hello", "interesting", "wow", "is that right", "qwerty", "asdf jkl"] {
+        let (_, answer) = after(&lakeward, &["loans", "only Dune", request]);
+        assert!(!answer.carry_out && answer.operations.is_empty() && !answer.notes.is_empty(), "{request}: {answer:?}");
+    }
+    for request in ["ok", "great", "looks good", "do it", "perfect, run it"] {
+        assert!(after(&lakeward, &["loans", "only Dune", request]).1.carry_out, "{request}");
+    }
+}
+
+#[test]
 fn columns_are_renamed_and_spoken_of_by_their_new_names() {
     let (_folder, lakeward) = loans();
     let renamed = after(&lakeward, &["orders", "rename qty to pieces"]).0;

@@ -42,7 +42,7 @@ fn say(
     let first = answer.operations.first().expect("an operation").clone();
     let source = first.runnable.as_ref().unwrap_or_else(|| panic!("{text}: {first:?}")).relation.source.clone();
     let against = first.preconditions.iter().filter(|condition| !condition.met).map(|condition| condition.what.clone());
-    let against = against.collect::<Vec<_>>().join("; ");
+    let against = against.map(String::from).collect::<Vec<_>>().join("; ");
     (first, source, against)
 }
 

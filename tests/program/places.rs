@@ -5,7 +5,7 @@ use std::fs;
 use lakeward::{Lakeward, Place};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::Session;
+use lakeward_agent::session::{Session, VERSION};
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Condition, Expression, Step, Value};
 use lakeward_core::request::{Demand, Demanded, Input, RequestedYears, in_role};
@@ -114,5 +114,5 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("s").expect("a session")), (5, session));
+    assert_eq!((session.version, store.open("s").expect("a session")), (VERSION, session));
 }

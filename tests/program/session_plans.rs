@@ -80,7 +80,7 @@ fn an_answer_says_what_it_rests_on() {
             .preconditions
             .iter()
             .filter(|condition| !condition.met)
-            .map(|condition| condition.what.clone())
+            .map(|condition| condition.what.to_string())
             .collect()
     };
     let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|what_is| what_is.contains(what));
@@ -133,7 +133,7 @@ fn what_was_asked_for_counts_before_it_is_carried_out() {
     let tea = proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);
     let both = ["keeps the rows whose kind is tea", "computes the total amount for each shop"];
     assert_eq!(pending(&session), both);
-    assert_eq!(tea.reason, both.join(", then "), "nothing of it has been carried out yet");
+    assert_eq!(*tea.reason, both.join(", then "), "nothing of it has been carried out yet");
     assert!(!tea.preconditions.iter().any(|condition| condition.what.contains("was not carried out")), "{tea:?}");
 
     // Steps back take what is pending before anything that was carried out, and offer what stood before it.

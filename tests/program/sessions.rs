@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema};
+use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, StepInput, VERSION, check_name, schema};
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};

@@ -13,11 +13,12 @@ use super::turn::Turned;
 use crate::recommend::{RankedOperation, Recommendation, RecordFact, next_operations};
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Act, Input, OperationKind, Ranked};
 use lakeward_core::text::lower_words;
-use lakeward_models::languages::Translated;
 use lakeward_reading::fields::Field;
-use lakeward_reading::reader::{Control, Role, Span, TurnReading, number_in_words};
+use lakeward_reading::reader::{Control, Role, Span, TurnReading, number_in_words, says_only_yes};
 use lakeward_search::cite::Gate;
 use lakeward_search::text_search::Respelt;
 
@@ -39,8 +40,10 @@ impl Agent<'_> {
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
         if asks_for_help(text) {
-            let mut answer =
-                Recommendation { notes: vec![HELP.to_string()], ..reading.empty_answer(&self.ranking.turn) };
+            let mut answer = Recommendation {
+                notes: vec![Message::of(HELP, Vec::new())],
+                ..reading.empty_answer(&self.ranking.turn)
+            };
             answer.signals.acts = vec![Act::Ask];
             return self.given(session, reading, answer).map(Some);
         }
@@ -100,7 +103,7 @@ impl Agent<'_> {
         }
         if agrees {
             let notes =
-                vec!["nothing was asked for that could be carried out; what is proposed has a number".to_string()];
+                vec![message!("nothing was asked for that could be carried out; what is proposed has a number")];
             return self.answer_with_notes(session, reading, notes).map(Some);
         }
         match act {
@@ -126,7 +129,12 @@ impl Agent<'_> {
                 self.answer_with_facts(session, reading, facts).map(Some)
             }
             Act::Chat if turn.spans.is_empty() => {
-                self.answer_with_notes(session, reading, vec!["nothing to look for in that".into()]).map(Some)
+                self.answer_with_notes(session, reading, vec![message!("nothing to look for in that")]).map(Some)
+            }
+            Act::Accept if turn.spans.is_empty() && !session.pending().is_empty() => {
+                let note =
+                    message!("nothing in that says what to do; what was proposed stands, `run it` carries it out");
+                self.answer_with_notes(session, reading, vec![note]).map(Some)
             }
             _ => Ok(None),
         }
@@ -145,7 +153,8 @@ impl Agent<'_> {
         let is_meant = match act {
             // Without a table at hand numbers are those of tables.
             Act::Run => !combines && (over || number.is_none()),
-            Act::Accept => over,
+            // "Hello", "interesting" and "is that right?" sound like agreement to the reader, and agree to nothing.
+            Act::Accept => over && says_only_yes(&reading.request.text),
             _ => false,
         };
         if !is_meant || !only_runs || turn.acts.len() > 1 {
@@ -157,19 +166,21 @@ impl Agent<'_> {
         });
         let Some((at, answer)) = proposed else { return Ok(None) };
         if session.steps.iter().any(|step| step.turn == at && !step.undone) {
-            let done = "nothing is left to be carried out: what was proposed last is the working table".to_string();
+            let done = message!("nothing is left to be carried out: what was proposed last is the working table");
             return self.answer_with_notes(session, reading, vec![done]).map(Some);
         }
         let place = number.map_or(0, |number| (number as usize).saturating_sub(1));
         let Some(operation) = answer.worth_showing().nth(place) else { return Ok(None) };
         if let (Act::Run, None, Some(question)) = (act, number, &operation.question) {
-            let mut note = format!("a question comes first: {}", question.text);
-            let runs = answer.worth_showing().position(|operation| operation.runnable.is_some());
-            runs.iter().for_each(|place| note.push_str(&format!(" `run {}` carries out what is proposed", place + 1)));
+            let first = message!("a question comes first: {}", &question.text);
+            let note = match answer.worth_showing().position(|operation| operation.runnable.is_some()) {
+                Some(place) => message!("{} `run {}` carries out what is proposed", first, place + 1),
+                None => first,
+            };
             return self.answer_with_notes(session, reading, vec![note]).map(Some);
         }
         if operation.runnable.is_none() || (number.is_none() && act == Act::Accept && !operation.requested) {
-            let why = answer.plan(place + 1).err().map_or_else(String::new, |error| error.to_string());
+            let why = answer.plan(place + 1).err().map_or_else(Message::default, |error| error.to_string().into());
             return match act {
                 Act::Run => self.answer_with_notes(session, reading, vec![why]).map(Some),
                 _ => Ok(None),
@@ -195,7 +206,7 @@ impl Agent<'_> {
         let reason = self.changed_plan(session, &current, plan, operation.kind, Vec::new())?.reason;
         // Who chooses has seen the doubts.
         let chosen = RankedOperation { requested: true, score: 1.0, preconditions: Vec::new(), reason, ..operation };
-        let notes = vec![format!("operation {number} of the answer before is meant")];
+        let notes = vec![message!("operation {} of the answer before is meant", number)];
         self.answer_with_operations(session, reading, vec![chosen], notes).map(Some)
     }
 
@@ -270,11 +281,16 @@ impl Agent<'_> {
         let dataset = match self.index.get(id)? {
             Some(table) => self.index.dataset(table)?,
             None => {
-                return self.answer_with_notes(session, reading, vec![format!("`{id}` is not in the lake any more")]);
+                return self.answer_with_notes(
+                    session,
+                    reading,
+                    vec![message!("`{}` is not in the lake any more", id)],
+                );
             }
         };
         if dataset.is_record() {
-            let note = format!("`{id}` is chosen; it is a record, its data is not in the lake: {}", dataset.citation());
+            let citation = dataset.citation().to_string();
+            let note = message!("`{}` is chosen; it is a record, its data is not in the lake: {}", id, citation);
             return self.answer_with_notes(session, reading, vec![note]);
         }
         // What is said besides is said of it.
@@ -284,7 +300,7 @@ impl Agent<'_> {
         if let Some(mut at_hand) = proposed.filter(|at_hand| !says_more && at_hand.working().as_ref() == Some(&table)) {
             at_hand.accept(id);
             *session = at_hand;
-            let note = format!("`{id}` is worked with from now on; what was proposed stands");
+            let note = message!("`{}` is worked with from now on; what was proposed stands", id);
             return self.answer_with_notes(session, reading, vec![note]);
         }
         session.use_table(table);
@@ -312,7 +328,7 @@ impl Agent<'_> {
         &self,
         session: &mut Session,
         reading: &Reading<'_>,
-        notes: Vec<String>,
+        notes: Vec<Message>,
     ) -> Result<Turned> {
         self.answer_with_operations(session, reading, Vec::new(), notes)
     }
@@ -323,15 +339,15 @@ impl Agent<'_> {
         session: &mut Session,
         reading: &Reading<'_>,
         operations: Vec<RankedOperation>,
-        notes: Vec<String>,
+        notes: Vec<Message>,
     ) -> Result<Turned> {
         let answer = Recommendation { operations, notes, ..reading.empty_answer(&self.ranking.turn) };
         self.given(session, reading, answer)
     }
 
     fn given(&self, session: &mut Session, reading: &Reading<'_>, mut answer: Recommendation) -> Result<Turned> {
-        let respelt = reading.respelt.iter().map(Respelt::to_string);
-        answer.notes.splice(0..0, reading.translated.iter().map(Translated::note).chain(respelt));
+        let respelt = reading.respelt.iter().map(Respelt::message);
+        answer.notes.splice(0..0, reading.translated.iter().map(|translated| translated.note().into()).chain(respelt));
         let recommendation = Gate::new(self.index).admit(answer)?;
         reading.push(session, &recommendation);
         Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))
@@ -445,20 +461,9 @@ fn operation_named(text: &str) -> Option<usize> {
     (is_ordinal || is_called).then_some(number)
 }
 
-/// Whether a text agrees and says nothing else.
-fn says_only_yes(text: &str) -> bool {
-    const AGREEMENT: [&str; 12] =
-        ["yes", "yep", "yeah", "yup", "sure", "ok", "okay", "please", "alright", "right", "do", "go"];
-    const BESIDE: [&str; 10] = ["it", "that", "this", "so", "then", "now", "ahead", "on", "and", "the"];
-    let words: Vec<String> = lower_words(text).collect();
-    let is_any = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    words.iter().any(|word| is_any(word, &AGREEMENT))
-        && words.iter().all(|word| is_any(word, &AGREEMENT) || is_any(word, &BESIDE))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{operation_named, says_only_yes};
+    use super::operation_named;
 
     #[test]
     fn operations_are_named_by_their_numbers() {
@@ -467,16 +472,6 @@ mod tests {
         }
         for text in ["the first one", "2", "two", "the second quarter", "the second and the third", "one of the two"] {
             assert_eq!(operation_named(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn agreement_says_nothing_else() {
-        for text in ["yes", "Yes please!", "do it", "ok, go ahead", "sure then", "please do", "right, do that now"] {
-            assert!(says_only_yes(text), "{text}");
-        }
-        for text in ["", "no", "not that", "it", "that one", "do not", "what else", "yes but only 2010", "go back"] {
-            assert!(!says_only_yes(text), "{text}");
         }
     }
 }

@@ -8,8 +8,10 @@ use super::scored::{Scored, ranked_table};
 use super::turn::ReadTurn;
 use crate::recommend::{Narrowing, Recommendation, Sentence, summary};
 use lakeward_core::error::Result;
-use lakeward_core::request::{Demanded, topic_words};
-use lakeward_core::text::{counted, shown as shown_text, words};
+use lakeward_core::message;
+use lakeward_core::message::Message;
+use lakeward_core::request::{Demanded, Input, topic_words};
+use lakeward_core::text::{shown as shown_text, words};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::languages::is_readable;
 use lakeward_models::llm::{LanguageModel, Unanswered};
@@ -45,18 +47,19 @@ impl Agent<'_> {
         };
         // Of a plan over the table at hand the operation says all.
         let (summary, struck) = if reading.is_settled() { (Vec::new(), 0) } else { self.summary(turn, &answer) };
-        let not_found = scored.is_empty().then(|| match reading.hidden.is_empty() {
-            true => "no table of the lake was found for this".to_string(),
-            false => "there are no more".to_string(),
+        let not_found = (scored.is_empty() && !reading.is_settled()).then(|| match reading.hidden.is_empty() {
+            true => message!("no table of the lake was found for this"),
+            false => message!("there are no more"),
         });
         let unread = (!is_read).then(|| {
-            format!(
+            message!(
                 "neither the lake nor the reader knows a word of this: {}; it reads English and, word by word, German, French, Spanish and Chinese",
                 unread.join(", ")
             )
         });
-        let struck = (struck > 0)
-            .then(|| format!("{} of the model had no evidence and was left out", counted(struck as u64, "sentence")));
+        let struck = (struck > 0).then(|| {
+            message!("{} of the model had no evidence and was left out", Message::counted(struck as u64, "sentence"))
+        });
         let said = reading.notes.iter().cloned().chain(ranked.notes).chain(not_found).chain(unread).chain(struck);
         let troubles = self.troubles(turn.model, found, answer.tables.len())?;
         Ok(Recommendation { summary, notes: said.chain(troubles).collect(), ..answer })
@@ -78,28 +81,34 @@ impl Agent<'_> {
     }
 
     /// What kept the searches and the model from helping, and what the search for records left out; `shown` records are shown.
-    fn troubles(&self, model: Option<&LanguageModel<'_>>, found: &Found<'_>, shown: usize) -> Result<Vec<String>> {
-        let of_model = model.and_then(LanguageModel::trouble).map(|(of, trouble)| -> Result<String> {
+    fn troubles(&self, model: Option<&LanguageModel<'_>>, found: &Found<'_>, shown: usize) -> Result<Vec<Message>> {
+        let of_model = model.and_then(LanguageModel::trouble).map(|(of, trouble)| -> Result<Message> {
             let trouble = match trouble {
                 // It quotes what the model answered.
                 Unanswered::Contract(_) => Gate::new(self.index).text(&trouble.to_string(), &[])?,
                 other => other.to_string(),
             };
-            Ok(format!("the language model did not help with {}: {trouble}", of.purpose()))
+            Ok(message!("the language model did not help with {}: {}", of.purpose(), trouble))
         });
         let of_meaning = self.embedder.failure();
-        let of_meaning = of_meaning.map(|trouble| format!("found by words and values only, not by meaning: {trouble}"));
+        let of_meaning = of_meaning
+            .map(|trouble| message!("found by words and values only, not by meaning: {}", trouble.to_string()));
         let of_records = found.records.as_ref().and_then(|records| records.note(shown));
-        let of_loop = found.by_loop.as_ref().and_then(|by_loop| by_loop.note());
-        let all = [of_model.transpose()?, of_meaning, of_records, of_loop, found.tasks.trouble.clone()];
+        let of_loop = found.by_loop.as_ref().and_then(|by_loop| by_loop.note()).map(Message::from);
+        let all =
+            [of_model.transpose()?, of_meaning, of_records, of_loop, found.tasks.trouble.clone().map(Message::from)];
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// The words of a request without a table at hand, quoted, where neither the lake nor the reader knows any of them: then whatever is found
+    /// The words of a request, quoted, where neither the lake nor the reader knows any of them: then whatever is found
     /// is arbitrary. What a remote embedding model knows is not known here.
     fn unread_words(&self, reading: &Reading<'_>, found: &Found<'_>, is_first: bool) -> Result<Vec<String>> {
         const MOST: usize = 8;
-        if reading.working.is_some() || (is_first && found.texts.any(says_words)) {
+        // The words of a file outside the lake are in no index.
+        let is_of_lake = reading.working.as_ref().is_none_or(|input| !matches!(input, Input::File(_)));
+        // Words that are read as one of a column's values are nearly that: "Brugge" for Bruges.
+        let has_values = reading.turn.spans.iter().any(|span| span.value.is_some());
+        if !is_of_lake || has_values || (is_first && found.texts.any(says_words)) {
             return Ok(Vec::new());
         }
         let text = reading.request.text.as_str();

@@ -10,6 +10,8 @@ use super::subjects::hold_to_named;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::lower_words;
@@ -168,7 +170,7 @@ impl Agent<'_> {
     }
 
     /// What no record has of what this turn states in a field of the catalogue, each with the nearest value.
-    pub(super) fn unknown_values(&self, demands: &[Demand], session: &Session) -> Result<Vec<String>> {
+    pub(super) fn unknown_values(&self, demands: &[Demand], session: &Session) -> Result<Vec<Message>> {
         let Some(vocabulary) = self.words.of(self.index)? else { return Ok(Vec::new()) };
         let turn = session.next_turn();
         let is_unknown = |demand: &&Demand| {
@@ -307,28 +309,26 @@ impl RecordsFound {
     }
 
     /// What the analyst should know of the search: what was not held to.
-    pub(super) fn note(&self, shown: usize) -> Option<String> {
+    pub(super) fn note(&self, shown: usize) -> Option<Message> {
         let answers = &self.answers.answers;
         let relaxed = answers.iter().take(shown).filter(|answer| !answer.relaxed.is_empty()).count();
         let first = answers.iter().find(|answer| !answer.relaxed.is_empty()).filter(|_| relaxed > 0)?;
-        let said: Vec<String> = first
+        let said = first
             .demands
             .iter()
             .filter(|check| check.state != DemandState::Met && first.relaxed.contains(&check.role))
             .take(NAMED)
-            .map(|check| format!("{} ({})", check.role, check.said))
-            .collect();
+            .map(|check| message!("{} ({})", check.role.to_string(), &check.said));
+        let said = Message::list(PARTS, said);
         let met = self.answers.matching;
         Some(match met {
-            0 => format!("nothing meets all that was stated; the first leaves out {}", said.join(", ")),
-            1 => format!(
-                "1 record meets all that was stated; from number 2 on they leave out {}, or more",
-                said.join(", ")
-            ),
-            _ => format!(
-                "{met} records meet all that was stated; from number {} on they leave out {}, or more",
+            0 => message!("nothing meets all that was stated; the first leaves out {}", said),
+            1 => message!("1 record meets all that was stated; from number 2 on they leave out {}, or more", said),
+            _ => message!(
+                "{} records meet all that was stated; from number {} on they leave out {}, or more",
+                met,
                 met + 1,
-                said.join(", ")
+                said
             ),
         })
     }
@@ -384,7 +384,7 @@ fn as_known(after: &mut Revised, before: &[Demand]) {
 
 /// How well a record meets what was stated; of rows and columns nothing is known.
 pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
-    let unknown = || Match { met: true, grade: 0.5, evidence: "unknown: its data is not in the lake".into() };
+    let unknown = || Match { met: true, grade: 0.5, evidence: message!("unknown: its data is not in the lake") };
     let check = |state: DemandState, said: &str| Match {
         met: state == DemandState::Met,
         grade: match state {
@@ -392,7 +392,7 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
             DemandState::Partly => 0.5,
             DemandState::Unsaid | DemandState::Violated => 0.0,
         },
-        evidence: said.to_string(),
+        evidence: said.into(),
     };
     let constraints: Vec<(String, Match)> =
         answer.demands.iter().map(|demand| (demand.role.to_string(), check(demand.state, &demand.said))).collect();

@@ -9,6 +9,8 @@ use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::listed;
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 use lakeward_core::text::{counted, lower_words, runs, words};
@@ -109,7 +111,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         text: &str,
-    ) -> Result<(Vec<RecordFact>, Vec<String>)> {
+    ) -> Result<(Vec<RecordFact>, Vec<Message>)> {
         let (mut facts, mut notes) = (Vec::new(), Vec::new());
         if self.index.tables().count() > MOST_TABLES {
             return Ok((facts, notes));
@@ -129,7 +131,7 @@ impl Agent<'_> {
             let explained = self.known_of_columns(session, name, &with)?.into_iter().find(is_it);
             if explained.is_none() && !with.is_empty() {
                 let tables = listed(&with.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>());
-                notes.push(format!("`{name}` is a column of {tables}; nothing says what it means"));
+                notes.push(message!("`{}` is a column of {}; nothing says what it means", name, tables));
             }
             facts.extend(explained.map(|known| known.fact));
         }

@@ -147,7 +147,7 @@ impl Config {
             Err(error) => return Err(Error::io("read", path, error)),
         };
         if size > MOST_BYTES {
-            return Err(Error::Usage(format!("`{}` has {size} bytes; that is no configuration", path.display())));
+            return Err(Error::usage(format!("`{}` has {size} bytes; that is no configuration", path.display())));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         let mut config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
@@ -181,7 +181,7 @@ impl Config {
         let default = Self::default();
         if (self.utility, self.relevance) != (default.utility, default.relevance) {
             let what = "has `weights` and `[utility]` or `[relevance]`: set those in the file of weights";
-            return Err(Error::Usage(format!("`{}` {what}", path.display())));
+            return Err(Error::usage(format!("`{}` {what}", path.display())));
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
@@ -190,7 +190,7 @@ impl Config {
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
-        self.synonyms.check().map_err(|error| Error::Usage(format!("`{}`: {error}", path.display())))?;
+        self.synonyms.check().map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))?;
         let UtilityWeights { alpha, beta, gamma, .. } = self.utility;
         let RelevanceWeights { to_join, otherwise } = self.relevance;
         let weights = [
@@ -208,28 +208,28 @@ impl Config {
         ];
         let wrong = weights.iter().flatten().find(|(_, value)| !value.is_finite() || *value < 0.0);
         if let Some((name, value)) = wrong {
-            return Err(Error::Usage(format!("`{}`: {name} is {value}; it must be 0 or more", path.display())));
+            return Err(Error::usage(format!("`{}`: {name} is {value}; it must be 0 or more", path.display())));
         }
         if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
-            return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
+            return Err(Error::usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
         }
         if self.memory.max_tokens < MemoryConfig::LEAST {
             let (least, is) = (MemoryConfig::LEAST, self.memory.max_tokens);
             let what = format!("memory.max_tokens is {is}; what is in force needs {least} or more");
-            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
+            return Err(Error::usage(format!("`{}`: {what}", path.display())));
         }
         let Settings { iterations, tool_calls, seconds, .. } = self.search;
         if iterations == 0 || tool_calls == 0 || !(seconds > 0.0 && seconds <= 3600.0) {
             let what = "search.iterations, tool_calls and seconds must be more than 0, seconds at most 3600";
-            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
+            return Err(Error::usage(format!("`{}`: {what}", path.display())));
         }
         if let Some(fault) = self.search.retrieval.fault() {
-            return Err(Error::Usage(format!("`{}`: [search.retrieval] {fault}", path.display())));
+            return Err(Error::usage(format!("`{}`: [search.retrieval] {fault}", path.display())));
         }
         let cells = self.cells.iter().find_map(|cells| Some((cells, cells.writing.fault()?)));
         if let Some((cells, fault)) = cells {
             let what = format!("[[cells]] of `{}` in `{}`: {fault}", cells.column, cells.table);
-            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
+            return Err(Error::usage(format!("`{}`: {what}", path.display())));
         }
         Ok(Self { llm: self.llm.checked()?, embedding: self.embedding.checked()?, ..self })
     }
@@ -240,7 +240,7 @@ fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
     let message = error.message();
     let nearest = nearest_field(message).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    Error::Usage(format!("`{}` line {line}: {message}{nearest}", path.display()))
+    Error::usage(format!("`{}` line {line}: {message}{nearest}", path.display()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //! out in spite of a doubt.
 
 use crate::session::{Session, Step};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::Act;
 use lakeward_core::text::shown;
 
@@ -9,20 +11,20 @@ use lakeward_core::text::shown;
 const REQUEST_CHARS: usize = 60;
 
 /// What the table at hand rests on that is uncertain, each in a clause.
-pub(super) fn doubts(session: &Session) -> Vec<String> {
+pub(super) fn doubts(session: &Session) -> Vec<Message> {
     not_carried_out(session).into_iter().chain(carried_out_in_doubt(session).map(|doubt| doubt.what)).collect()
 }
 
 /// A step that stands in spite of a doubt.
 pub(super) struct Doubt {
     /// Which, in a clause.
-    pub what: String,
+    pub what: Message,
     /// The probability that it was what was wanted, 0..=1.
     pub likelihood: f64,
 }
 
 /// The latest request, where it wanted something of the table at hand that was not done.
-fn not_carried_out(session: &Session) -> Option<String> {
+fn not_carried_out(session: &Session) -> Option<Message> {
     let latest = session.remembered().last()?;
     let has_operations = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
     let acts = &latest.signals.acts;
@@ -33,7 +35,7 @@ fn not_carried_out(session: &Session) -> Option<String> {
     let done = is_open || session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
     let of_table = session.working().is_some() && latest.number > session.turns_before_working();
     (has_operations && changes && !done && of_table)
-        .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, REQUEST_CHARS)))
+        .then(|| message!("“{}” was not carried out: this goes on without it", shown(&latest.text, REQUEST_CHARS)))
 }
 
 /// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
@@ -64,7 +66,7 @@ pub(super) fn in_doubt_without(session: &Session, dropped: usize) -> Option<Doub
         }
     }
     doubtful.map(|(turn, likelihood)| {
-        let what = format!("it rests on “{}”, which was in doubt", shown(&turn.text, REQUEST_CHARS));
+        let what = message!("it rests on “{}”, which was in doubt", shown(&turn.text, REQUEST_CHARS));
         Doubt { what, likelihood }
     })
 }

@@ -14,6 +14,7 @@ use super::requested_table::replaced_source;
 use super::scored::{Scored, best_table, with_first};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use lakeward_core::plan::{Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::Input;
 use lakeward_core::text::years::{LIKELY, years};
@@ -173,12 +174,12 @@ impl Agent<'_> {
             editions.without_periods(turn);
         };
         let mut read = self.assembled(session, text, &editions.plan, at_hand, &without_periods)?;
-        read.assembly.remarks.push(format!("`{}` by its name", editions.tables.join("`, `")));
+        read.assembly.remarks.push(message!("`{}` by its name", editions.tables.join("`, `")));
         let is_beside = !matches!(&editions.plan.relation.source, Input::Table(id) if editions.tables.contains(id));
         let compares = lower_words(text).find(|word| COMPARES.contains(&word.as_str())).filter(|_| !is_beside);
-        let alone = |word: String| NotApplied::left_out(word, "only the other period is shown");
+        let alone = |word: String| NotApplied::left_out(word, message!("only the other period is shown"));
         read.assembly.not_applied.extend(compares.map(alone));
-        let moved = editions.moved.map(|[from, to]| format!("dates of {from} are those of {to}"));
+        let moved = editions.moved.map(|[from, to]| message!("dates of {} are those of {}", from, to));
         read.assembly.remarks.extend(moved);
         Ok(read)
     }

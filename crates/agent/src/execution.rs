@@ -75,7 +75,7 @@ pub fn run(
 pub fn preview(context: &LakeContext, session: &Session, plan: &Plan, limits: &PreviewLimits) -> Result<PlanPreview> {
     let preview = plan_preview(context, plan, limits)?;
     if let Some(reason) = preview.stopped {
-        return Err(Error::Usage(reason));
+        return Err(Error::usage(reason));
     }
     changes_working_table(session, plan, &preview)?;
     Ok(preview)
@@ -98,7 +98,7 @@ pub fn changes_working_table(session: &Session, plan: &Plan, preview: &PlanPrevi
     let reasons: Vec<&str> = reasons.map(|warning| warning.text.as_str()).collect();
     let why =
         if reasons.is_empty() { "the plan is the one of the working table".to_string() } else { reasons.join("; ") };
-    Err(Error::Usage(format!("not carried out: {why}")))
+    Err(Error::usage(format!("not carried out: {why}")))
 }
 
 impl Agent<'_> {

@@ -10,6 +10,8 @@ use super::plan_reading::{Correction, Read};
 use super::tables::is_held;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step};
 use lakeward_core::request::Input;
 use lakeward_core::text::{name_likeness, stems};
@@ -64,7 +66,7 @@ struct LookUp {
 /// How words were taken.
 enum Taken {
     /// For a value, or the name of a column that they spell out.
-    Value(String),
+    Value(Message),
     /// For the name of a column: they could not be applied without it, and may mean another one.
     Name(NotApplied),
 }
@@ -309,8 +311,8 @@ impl Agent<'_> {
         let look_up = |found: ValueMatch| {
             let table = &tables[of[found.column].0];
             let column = &theirs.columns[found.column].name;
-            let remark =
-                format!("`{}` is a value of `{column}` in `{}`, by `{}`", found.value, table.id, table.on.left);
+            let (value, by) = (&found.value, &table.on.left);
+            let remark = message!("`{}` is a value of `{}` in `{}`, by `{}`", value, column, &table.id, by);
             LookUp { joins: table.joins(column), taken: Taken::Value(remark) }
         };
         Ok(matches.into_iter().map(look_up).collect())
@@ -363,7 +365,7 @@ impl Agent<'_> {
                 let columns = dataset.columns().iter().map(|column| column.name.to_string());
                 let new = |name: &String| *name != table.on.right && is_spelt(name) && !is_own(name);
                 let Some(column) = columns.into_iter().find(new) else { continue };
-                let remark = format!("`{column}` is that of `{}`, by `{}`", table.id, table.on.left);
+                let remark = message!("`{}` is that of `{}`, by `{}`", &column, &table.id, &table.on.left);
                 found.push(LookUp { joins: table.joins(&column), taken: Taken::Value(remark) });
                 break;
             }

@@ -94,7 +94,7 @@ pub fn reworded((model, share): (&LanguageModel<'_>, Share), request: &str, ques
             () => Ok(text),
         }
     });
-    reworded.unwrap_or_else(|_| question.text.clone())
+    reworded.unwrap_or_else(|_| question.text.to_string())
 }
 
 #[cfg(test)]

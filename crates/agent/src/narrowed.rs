@@ -44,8 +44,8 @@ impl Agent<'_> {
         let question = match (asking, question) {
             (Some(model), Some(question)) => {
                 let text = model::reworded((model, self.config.llm.share), &reading.request.text, &question);
-                let computed = if text == question.text { question.computed } else { Some(question.text) };
-                Some(Question { text, computed, ..question })
+                let computed = if question.text == text.as_str() { question.computed } else { Some(question.text) };
+                Some(Question { text: text.into(), computed, ..question })
             }
             (_, question) => question,
         };

@@ -10,6 +10,7 @@ use super::{Agent, Request};
 use crate::recommend::Recommendation;
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
 use lakeward_core::request::{Act, OperationKind, topic_words};
 use lakeward_core::text::{is_function_word, lower_words};
 use lakeward_lake::dataset::Dataset;
@@ -129,7 +130,7 @@ impl Agent<'_> {
         let continues =
             over.over.as_ref().is_some_and(PlanReading::continues_plan) && !self.is_about_other(&at_hand, &over)?;
         let table = at_hand.working().map(|input| input.to_string()).unwrap_or_default();
-        over.notes.push(format!("this continues the plan that was proposed over {table} and has not been run"));
+        over.notes.push(message!("this continues the plan that was proposed over {} and has not been run", table));
         Ok(continues.then_some((at_hand, over)))
     }
 
@@ -156,7 +157,7 @@ impl Agent<'_> {
             return Ok(None);
         }
         let mut over = self.read(&at_hand, request, None)?;
-        over.notes.push("what was proposed before stands as it was".into());
+        over.notes.push(message!("what was proposed before stands as it was"));
         Ok(Some((at_hand, over)))
     }
 

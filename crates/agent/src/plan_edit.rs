@@ -6,6 +6,8 @@ use crate::recommend::next_operations::{met, proposal, unmet};
 use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Condition, Edit, Plan, Relation, Step};
 use lakeward_core::request::OperationKind;
 
@@ -20,7 +22,7 @@ impl Agent<'_> {
         let before = match (session.plan(), edit) {
             (Some(plan), _) => plan,
             (None, Edit::Start(plan)) => Plan::of(plan.relation.source.clone()),
-            (None, _) => return Err(Error::Usage("there is no working table whose plan could be changed".into())),
+            (None, _) => return Err(Error::usage("there is no working table whose plan could be changed")),
         };
         let plan = match before.edited(edit) {
             Ok(plan) => plan,
@@ -56,7 +58,7 @@ impl Agent<'_> {
         match self.sql(session, &plan) {
             Ok(sql) => {
                 if preconditions.is_empty() {
-                    preconditions.push(met("its tables and columns are there"));
+                    preconditions.push(met(message!("its tables and columns are there")));
                 }
                 Ok(RankedOperation { sql: Some(sql), runnable: Some(plan), ..proposal(kind, preconditions, reason) })
             }
@@ -88,8 +90,8 @@ fn steps_beside<'p>(plan: &'p Plan, other: &Plan) -> Vec<&'p Step> {
 }
 
 /// What a change does, in a line.
-fn reason(before: &Plan, after: &Plan) -> String {
-    let listed = |steps: Vec<&Step>| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ");
+fn reason(before: &Plan, after: &Plan) -> Message {
+    let listed = |steps: Vec<&Step>| Message::list(", then ", steps.into_iter().map(Step::message));
     let (mut gone, added) = (steps_beside(before, after), steps_beside(after, before));
     // A condition that goes on as a part of another one is not gone.
     let conditions = |steps: &[&'_ Step]| -> Vec<Condition> {
@@ -103,14 +105,16 @@ fn reason(before: &Plan, after: &Plan) -> String {
         parts.is_empty() || !parts.iter().all(|part| still.contains(part))
     });
     let (gone, added) = (listed(gone), listed(added));
-    let source = (before.relation.source != after.relation.source).then(|| format!("of {}: ", after.relation.source));
     let what = match (gone.is_empty(), added.is_empty()) {
-        (true, true) => "the same plan".to_string(),
+        (true, true) => message!("the same plan"),
         (true, false) => added,
-        (false, true) => format!("no longer {gone}"),
-        (false, false) => format!("{added}, and no longer {gone}"),
+        (false, true) => message!("no longer {}", gone),
+        (false, false) => message!("{}, and no longer {}", added, gone),
     };
-    format!("{}{what}", source.unwrap_or_default())
+    match before.relation.source == after.relation.source {
+        true => what,
+        false => message!("of {}: {}", after.relation.source.to_string(), what),
+    }
 }
 
 /// An error with what to do about it.

@@ -11,6 +11,7 @@ use super::plan_edit::first_steps;
 use super::requested_plan::{RequestedPlan, written_plan};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use lakeward_core::plan::{Condition, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_core::text::{lower_words, stems};
@@ -146,7 +147,7 @@ impl PlanReading {
         let plan = first_steps(&self.base, figure);
         let is_other = matches!(self.turn.acts.first(), Some(Act::Accept | Act::Reject | Act::Unclear));
         let is_asked = !is_other && !self.is_written() && !self.says_more();
-        let remarks = vec!["these are the rows that the figure is of".to_string()];
+        let remarks = vec![message!("these are the rows that the figure is of")];
         is_asked.then_some(RequestedPlan {
             plan,
             table: None,

@@ -13,6 +13,8 @@ use crate::recommend::next_operations::{self, Base, Situation, unmet};
 use crate::recommend::{Question, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Act, Label, OperationKind};
 
 /// Operations whose SQL is shown at once.
@@ -23,7 +25,7 @@ pub(super) struct RankedOperations {
     /// Best first, each with the probability that it is what is wanted.
     pub operations: Vec<RankedOperation>,
     /// What the analyst should know of them.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 impl Agent<'_> {
@@ -60,7 +62,7 @@ impl Agent<'_> {
         if opens && is_whole {
             operations.first_mut().into_iter().for_each(|first| first.requested = first.runnable.is_some());
         }
-        Ok(RankedOperations { operations, notes: [joined.notes, untried].concat() })
+        Ok(RankedOperations { operations, notes: joined.notes.into_iter().map(Message::from).chain(untried).collect() })
     }
 
     /// One operation of each kind, by how much of what it needs holds.
@@ -145,14 +147,18 @@ impl Agent<'_> {
     }
 
     /// The operations, the first of them with their SQL, and what is to be said of those that cannot be run.
-    fn with_sql(&self, session: &Session, mut operations: Vec<RankedOperation>) -> (Vec<RankedOperation>, Vec<String>) {
+    fn with_sql(
+        &self,
+        session: &Session,
+        mut operations: Vec<RankedOperation>,
+    ) -> (Vec<RankedOperation>, Vec<Message>) {
         let mut notes = Vec::new();
         for operation in operations.iter_mut().take(WITH_SQL) {
             let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
             match self.sql(session, runnable) {
                 Ok(sql) => operation.sql = Some(sql),
                 Err(error) => {
-                    notes.push(format!("{} cannot be run as it stands: {error}", operation.kind.name()));
+                    notes.push(message!("{} cannot be run as it stands: {}", operation.kind.name(), error.to_string()));
                     operation.runnable = None;
                 }
             }

@@ -12,6 +12,8 @@ use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, unmet};
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::OperationKind;
 use lakeward_reading::reader::{Act, Meaning, NotApplied, TurnReading};
@@ -50,16 +52,15 @@ impl Agent<'_> {
         let Some(plan) = plan else { return Ok(Requested::default()) };
         let is_lossy = !plan.not_applied.is_empty();
         let operation = self.requested_operation(session, over, plan)?;
-        let other =
-            start.base.as_ref().filter(|_| reading.is_about_other).map(|base| {
-                unmet(format!("it is taken to be about `{}` and not about the table before", base.entry.id))
-            });
+        let other = start.base.as_ref().filter(|_| reading.is_about_other).map(|base| {
+            unmet(message!("it is taken to be about `{}` and not about the table before", base.entry.id.as_str()))
+        });
         let named = start.base.as_ref().filter(|_| !start.is_at_hand()).map_or(Vec::new(), |base| {
             let used: Vec<&str> = operation.runnable.iter().flat_map(|plan| plan.tables()).collect();
             named_in_vain(&reading.request.text, start.partners, base.entry, &used)
         });
         let is_lossy = is_lossy || !named.is_empty();
-        let named = named.into_iter().map(|id| unmet(format!("`{id}` is a table of its own, which is not used")));
+        let named = named.into_iter().map(|id| unmet(message!("`{}` is a table of its own, which is not used", id)));
         let preconditions = other.into_iter().chain(named).chain(operation.preconditions).collect();
         let operation = RankedOperation { preconditions, ..operation };
         Ok(Requested {
@@ -85,15 +86,15 @@ impl Agent<'_> {
     ) -> Result<RankedOperation> {
         let is_uncertain = self.certainty(reading) < self.ranking.likelihood.uncertain;
         let doubtful = (!reading.is_written() && is_uncertain).then(|| match reading.turn.least_sure() {
-            Some(span) => format!("what `{}` means is uncertain", span.words),
-            None => "it is uncertain what is meant".into(),
+            Some(span) => message!("what `{}` means is uncertain", &span.words),
+            None => message!("it is uncertain what is meant"),
         });
         let written = reading.written.iter();
         let unsure = written.clone().filter_map(|written| written.unsure.as_ref());
-        let unsure = unsure.map(|what| format!("it is uncertain: {what}"));
+        let unsure = unsure.map(|what| message!("it is uncertain: {}", what));
         let unmeasured = written.filter(|_| self.config.llm.reading.is_none());
         let unmeasured = unmeasured
-            .map(|_| "a model read it of which nothing is known yet: `lakeward model check` measures it".to_string());
+            .map(|_| message!("a model read it of which nothing is known yet: `lakeward model check` measures it"));
         let unsure = doubtful.into_iter().chain(unsure).chain(unmeasured).collect();
         let table = requested.table.clone();
         let operation = self.operation_of(session, (&reading.current, &reading.turn), requested, unsure)?;
@@ -126,7 +127,7 @@ impl Agent<'_> {
             };
             let operation = self.operation_of(session, (&reading.current, turn), requested, Vec::new())?;
             if operation.runnable.is_some() {
-                let reason = format!("or: {}", operation.reason);
+                let reason = message!("or: {}", operation.reason);
                 found.push(RankedOperation { score: *probability, reason, ..operation });
             }
             if found.len() == MOST {
@@ -142,18 +143,18 @@ impl Agent<'_> {
         session: &Session,
         (current, turn): (&Plan, &TurnReading),
         requested: RequestedPlan,
-        unsure: Vec<String>,
+        unsure: Vec<Message>,
     ) -> Result<RankedOperation> {
         let lost = requested.not_applied.iter().map(NotApplied::statement);
         let anew = turn.has(Act::New);
         let before = doubts(session).into_iter().filter(|_| !anew);
         let mut preconditions: Vec<_> = lost.chain(unsure).chain(before).map(unmet).collect();
         if preconditions.is_empty() {
-            preconditions.push(met("everything that was understood is applied"));
+            preconditions.push(met(message!("everything that was understood is applied")));
         }
         let mut operation = self.changed_plan(session, current, requested.plan, requested.kind, preconditions)?;
         if !requested.remarks.is_empty() {
-            operation.reason.push_str(&format!(" ({})", requested.remarks.join("; ")));
+            operation.reason = message!("{} ({})", operation.reason, Message::list(CLAUSES, requested.remarks));
         }
         Ok(operation)
     }

@@ -16,6 +16,8 @@ use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, NarrowingValue, Recommendation, question};
 use crate::session::{Session, Turn};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Demand, Input, Intention, OperationKind, Ranked, Signals, in_role, topic_words};
 use lakeward_core::respect::Respect;
 use lakeward_models::languages::Translated;
@@ -61,7 +63,7 @@ pub(super) struct Reading<'r> {
     /// Whether it is taken to be about other data than the table at hand: a table that its words find.
     pub(super) is_about_other: bool,
     /// What the analyst should know of how it was read.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Message>,
 }
 
 /// The table that a request is about.
@@ -84,7 +86,7 @@ struct Said<'r> {
     /// The respect and value that it chooses of those that were offered.
     chosen: Option<(Respect, String)>,
     /// The demands in force where it tells two of them apart, and what to say of it.
-    apart: Option<(Vec<Demand>, String)>,
+    apart: Option<(Vec<Demand>, Message)>,
     /// The choice that it makes among those of the question before.
     answered: Option<Choice>,
 }
@@ -108,7 +110,7 @@ struct Wanted {
     gone: Vec<Demand>,
     /// How many are wanted, where it is said.
     answers: Option<usize>,
-    notes: Vec<String>,
+    notes: Vec<Message>,
 }
 
 impl Reading<'_> {
@@ -255,13 +257,17 @@ impl Agent<'_> {
         let wanted = in_role(&signals.demands, &Respect::Column).map(str::to_string);
         let requested_columns = wanted.chain(added).collect();
         let is_new = request.table.is_some() && !session.turns.is_empty() && working != session.working();
-        let named = request.table.iter().filter(|_| is_new).map(|id| format!("`{id}` is worked with from now on"));
-        let left_out = (!hidden.is_empty()).then(|| format!("{} shown before are left out", hidden.len()));
+        let named = request.table.iter().filter(|_| is_new).map(|id| message!("`{}` is worked with from now on", id));
+        let left_out = (!hidden.is_empty()).then(|| message!("{} shown before are left out", hidden.len()));
         let refused =
-            (!turned_down.is_empty()).then(|| format!("turned down, and not shown again: {}", turned_down.join(", ")));
-        let as_read = said.translated.iter().map(Translated::note).chain(said.respelt.iter().map(Respelt::to_string));
-        let unchanged = "files are never changed: rows are only left out of what is shown";
-        let unchanged = asks_to_change_files(&said.request.text).then(|| unchanged.to_string());
+            (!turned_down.is_empty()).then(|| message!("turned down, and not shown again: {}", turned_down.join(", ")));
+        let as_read = said
+            .translated
+            .iter()
+            .map(|translated| translated.note().into())
+            .chain(said.respelt.iter().map(Respelt::message));
+        let unchanged = asks_to_change_files(&said.request.text)
+            .then(|| message!("files are never changed: rows are only left out of what is shown"));
         let notes = as_read.chain(named).chain(notes).chain(left_out).chain(refused).chain(unchanged).collect();
         let Said { request, asked, translated, respelt, answered, .. } = said;
         Ok(Reading {
@@ -294,12 +300,12 @@ impl Agent<'_> {
             None => self.working(session)?,
         };
         if request.text.trim().is_empty() && working.is_none() {
-            return Err(Error::Usage("ask something, or name a table".into()));
+            return Err(Error::usage("ask something, or name a table"));
         }
         let query = working.as_ref().map(|input| self.open_input(session, input)).transpose()?;
         let column = match (&request.column, &query) {
             (Some(name), Some(query)) => Some(query.column(name)?),
-            (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
+            (Some(name), None) => return Err(Error::usage(format!("column `{name}` of which table? name it, too"))),
             (None, _) => None,
         };
         Ok(OpenTable { working, query, column })
@@ -404,7 +410,9 @@ impl Agent<'_> {
         };
         let Revised { demands, gone, not_found } = after;
         let not_found = not_found.iter();
-        notes.extend(not_found.map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")));
+        notes.extend(
+            not_found.map(|words| message!("nothing like `{}` is asked for, so nothing was taken back", words)),
+        );
         notes.extend(merged_values(&demands, session));
         notes.extend(self.unknown_values(&demands, session)?);
         let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
@@ -471,8 +479,8 @@ fn chosen(session: &Session, text: &str) -> Option<(Respect, String)> {
         }
     }
     let (choice, asked) = (answered(session, text)?, latest.operations.first()?.question.as_ref()?);
-    let narrowing = latest.narrowings.iter().find(|narrowing| question::asking_for(narrowing) == asked.computed())?;
-    let value = narrowing.values.iter().find(|value| value.value == choice.label && choice.tables.is_empty())?;
+    let narrowing = latest.narrowings.iter().find(|narrowing| question::asking_for(narrowing) == *asked.computed())?;
+    let value = narrowing.values.iter().find(|value| *value.value == *choice.label && choice.tables.is_empty())?;
     Some((narrowing.role.clone(), value.value.clone()))
 }
 

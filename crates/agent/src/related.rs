@@ -8,6 +8,8 @@ use std::ops::Range;
 use super::Agent;
 use super::plan_reading::{Correction, Read};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::{AND, Message};
 use lakeward_core::plan::{
     Comparison, Condition, Expression, Grouping, Join, JoinKey, JoinKind, Kept, Key, Measure, MeasureFunction, Plan,
     Relation, Step, Value,
@@ -35,7 +37,7 @@ struct Counted {
     exists: Option<Comparison>,
     /// The column of their number: the table as the turn names it.
     name: String,
-    remark: String,
+    remark: Message,
 }
 
 impl Agent<'_> {
@@ -127,7 +129,7 @@ impl Agent<'_> {
                 Measure { function: MeasureFunction::Count, of: None, condition: None, name: Some(said.clone()) };
             let keys = vec![Key { of: Expression::column(on.right.clone()), name: None }];
             let steps = vec![Step::Group(Grouping { keys, measures: vec![count] })];
-            let remark = format!("`{said}` is the number of rows of `{id}` for each `{}`", on.left);
+            let remark = message!("`{}` is the number of rows of `{}` for each `{}`", &said, &id, &on.left);
             let with = Relation { source: Input::Table(id), steps };
             let columns = vec![Kept { column: said.clone(), name: None }];
             let join = Join { with, kind: JoinKind::Left, on: vec![on], columns };
@@ -222,8 +224,8 @@ impl Counted {
         for condition in behind.conditions.iter().rev() {
             self.join.with.steps.insert(0, Step::Filter(condition.clone()));
         }
-        let said: Vec<String> = behind.conditions.iter().map(Condition::to_string).collect();
-        self.remark.push_str(&format!(", of those where {}", said.join(" and ")));
+        let said = Message::list(AND, behind.conditions.iter().map(Condition::message));
+        self.remark = message!("{}, of those where {}", std::mem::take(&mut self.remark), said);
     }
 
     /// What is computed of the number for each row at hand, "how many pets does each owner have", is the number.

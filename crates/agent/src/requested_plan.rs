@@ -13,6 +13,8 @@ use super::requested_table::{Chosen, Next, all_words, is_column_called, replaced
 use super::scored::Scored;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Join, Kept, Plan, Relation, Step};
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_operate::relation_columns;
@@ -31,7 +33,7 @@ pub(super) struct RequestedPlan {
     /// What was read and could not be applied.
     pub not_applied: Vec<NotApplied>,
     /// How words were taken that can be taken in another way.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Message>,
 }
 
 /// What the tables of a turn are chosen among, and by which words.
@@ -58,7 +60,7 @@ struct Combined {
     /// Whether all tables that fit were appended at once.
     has_all: bool,
     not_applied: Vec<NotApplied>,
-    remarks: Vec<String>,
+    remarks: Vec<Message>,
 }
 
 /// What the meanings of codes do to a plan.
@@ -209,9 +211,9 @@ impl Agent<'_> {
             // Said, as it is not what was read.
             remarks.push(match kind {
                 OperationKind::Union => {
-                    format!("hardly a row of it meets one of `{table}`, which has the same columns")
+                    message!("hardly a row of it meets one of `{}`, which has the same columns", &table)
                 }
-                _ => format!("`{table}` has hardly another column in common"),
+                _ => message!("`{}` has hardly another column in common", &table),
             });
         }
         let with = match next {
@@ -265,7 +267,7 @@ impl Agent<'_> {
         let Among { session, text, at_hand, .. } = among;
         let read = self.assembled(session, text, &combined.plan, at_hand, &without_tables)?.assembly;
         let which = spans.iter().filter(|span| says_which(span));
-        let which = which.map(|span| format!("`{}` is taken to say which rows are appended", span.words));
+        let which = which.map(|span| message!("`{}` is taken to say which rows are appended", &span.words));
         Ok(Assembly { remarks: which.chain(read.remarks).collect(), ..read })
     }
 

@@ -4,6 +4,8 @@
 
 use super::alternatives::adds;
 use crate::session::Session;
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::text::{is_function_word, lower_words, shown};
 
@@ -50,20 +52,21 @@ fn merged(demand: &Demand) -> Option<&Vec<String>> {
 }
 
 /// What the values of this turn's demands were taken together with, as they mean the same.
-pub(super) fn merged_values(demands: &[Demand], session: &Session) -> Vec<String> {
+pub(super) fn merged_values(demands: &[Demand], session: &Session) -> Vec<Message> {
     let is_new = |demand: &&Demand| demand.turn == session.next_turn() && !session.demands.contains(demand);
     let remark = |demand: &Demand| {
         let values = merged(demand)?;
-        let others: Vec<String> =
-            values[1..].iter().take(NAMED).map(|value| format!("`{}`", shown(value, 80))).collect();
-        let (role, first, others) = (&demand.role, shown(&values[0], 80), others.join(", "));
-        Some(format!("{role} `{first}` is taken for the same as {others}; say `only {first}` to take it alone"))
+        let others =
+            Message::list(PARTS, values[1..].iter().take(NAMED).map(|value| message!("`{}`", shown(value, 80))));
+        let (role, first) = (demand.role.to_string(), shown(&values[0], 80));
+        let same = "{} `{}` is taken for the same as {}; say `only {}` to take it alone";
+        Some(Message::of(same, vec![role.into(), (&first).into(), others, first.into()]))
     };
     demands.iter().filter(is_new).filter_map(remark).collect()
 }
 
 /// The demands in force with only one of the values that were taken together, where `text` does nothing but say so.
-pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, String)> {
+pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, Message)> {
     let place = demands.iter().rposition(|demand| !demand.avoid && merged(demand).is_some())?;
     let values = merged(&demands[place])?;
     let words: Vec<String> = lower_words(text).collect();
@@ -92,7 +95,7 @@ pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, 
         filters: true,
         ..after[place].clone()
     };
-    let note = format!("{} is `{}` alone from now on", after[place].role, shown(&one, 80));
+    let note = message!("{} is `{}` alone from now on", after[place].role.to_string(), shown(&one, 80));
     Some((after, note))
 }
 

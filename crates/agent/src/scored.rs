@@ -4,6 +4,8 @@ use super::trace::RankedList;
 use crate::recommend::fit::is_informative;
 use crate::recommend::utility::as_operand;
 use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility};
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_core::request::OperationKind;
 use lakeward_core::text::name_words;
 use lakeward_lake::dataset::Dataset;
@@ -137,12 +139,12 @@ pub(super) fn link_of(dataset: &Dataset) -> Option<String> {
 }
 
 /// The strongest evidence for the operation that a table serves best, and what speaks against it.
-pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
+pub(super) fn reason(scored: &Scored, operation: OperationKind) -> Message {
     let candidate = &scored.candidate;
     let join = candidate.join.as_ref().map(|answer| answer.reason.clone());
     let union = candidate.union.as_ref().map(|answer| answer.reason.clone());
     let search = candidate.search.as_ref().map(|answer| answer.reason.clone());
-    let mut parts: Vec<String> = Vec::new();
+    let mut parts: Vec<Message> = Vec::new();
     let main = match operation {
         _ if scored.record.is_some() => scored.record.as_ref().map(|(_, answer)| answer.reason.clone()),
         OperationKind::Join => join.or(union).or(search),
@@ -150,7 +152,7 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
         OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => search.or(union).or(join),
     };
     parts.extend(main);
-    parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
+    parts.extend(scored.task.as_ref().map(|task| Message::from(&task.reason)));
     let fit = &scored.fit;
     // Few columns that all say something speak against nothing.
     let richness = Some(&fit.richness).filter(|_| !scored.candidate.dataset.columns().iter().all(is_informative));
@@ -161,14 +163,14 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
         let met = scored.fit.constraints.iter().filter(|(name, check)| check.met && !(by_words && name == "place"));
         parts.extend(met.map(|(_, check)| check.evidence.clone()));
     }
-    parts.extend(unmet.filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
+    parts.extend(unmet.filter(|check| !check.met).map(|check| message!("but {}", &check.evidence)));
     if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
-        parts.push(format!("the model's number {rank}"));
+        parts.push(message!("the model's number {}", rank));
     }
     if scored.accepted {
-        parts.insert(0, "accepted".into());
+        parts.insert(0, message!("accepted"));
     }
-    parts.join("; ")
+    Message::list(CLAUSES, parts)
 }
 
 /// What each search ranked, and the utility.

@@ -19,6 +19,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::years::{LIKELY, years as years_in};
@@ -95,7 +97,7 @@ const REFUSING: &str = "without except excluding neither nor t exclude drop avoi
 
 /// Marks the demands that stand after turn `turn` as doubtful where no second witness confirms them. Returns a note
 /// for each that was not doubtful before.
-pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: usize) -> Vec<String> {
+pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: usize) -> Vec<Message> {
     let Revised { demands, gone, .. } = after;
     let text = reading.text.as_str();
     let of_turn = |demand: &&Demand| demand.turn == turn && !demand.filters;
@@ -139,11 +141,17 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
         if demand.doubtful && !(is_old && was_doubtful) && demand.role != Respect::Dimension {
-            let (said, still) = (shown(&demand.to_string(), 80), if is_old { "no longer" } else { "not" });
-            notes.push(format!(
-                "{} `{said}` may {still} be what is meant: it counts, but nothing is left out for it",
-                demand.role
-            ));
+            let (role, said) = (demand.role.to_string(), shown(&demand.to_string(), 80));
+            notes.push(match is_old {
+                true => message!(
+                    "{} `{}` may no longer be what is meant: it counts, but nothing is left out for it",
+                    role,
+                    said
+                ),
+                false => {
+                    message!("{} `{}` may not be what is meant: it counts, but nothing is left out for it", role, said)
+                }
+            });
         }
     }
     notes

@@ -128,7 +128,7 @@ impl TurnTrace {
     /// [`Error::Io`]; [`Error::Usage`] for a file that is no trace or of another version.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_bytes(path)?;
-        let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
+        let wrong = |what: String| Error::usage(format!("`{}` {what}", path.display()));
         let no_trace = |error: serde_json::Error| wrong(format!("is no trace: {error}"));
         let found = version_of(&text, "version").map_err(no_trace)?;
         let found = found.ok_or_else(|| wrong("is no trace: it names no version".into()))?;
@@ -202,7 +202,7 @@ impl Provenance {
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
     if size > MOST_BYTES {
-        return Err(Error::Usage(format!("`{}` has {size} bytes; that is no trace", path.display())));
+        return Err(Error::usage(format!("`{}` has {size} bytes; that is no trace", path.display())));
     }
     std::fs::read(path).map_err(|error| Error::io("read", path, error))
 }

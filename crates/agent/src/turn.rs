@@ -22,6 +22,7 @@ use crate::agentic::RunCache;
 use crate::recommend::{Recommendation, Utility};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
+use lakeward_core::message;
 use lakeward_core::request::Act;
 use lakeward_models::llm::{LanguageModel, Limits};
 use lakeward_search::cite::{Checked, Gate};
@@ -117,7 +118,7 @@ impl Agent<'_> {
     /// The answer to a turn that only takes steps back or makes them again, or speaks of what was shown; none for any other.
     fn answer_without_search(&self, session: &mut Session, reading: &Reading<'_>) -> Result<Option<Turned>> {
         if reading.over.is_none() && reading.starts_over() {
-            let forgotten = vec!["what was asked for is forgotten".to_string()];
+            let forgotten = vec![message!("what was asked for is forgotten")];
             return self.answer_with_notes(session, reading, forgotten).map(Some);
         }
         // "Thanks" asks for nothing.

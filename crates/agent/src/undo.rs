@@ -7,9 +7,10 @@ use super::turn::Turned;
 use crate::recommend::RankedOperation;
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Input};
-use lakeward_core::text::counted;
 use lakeward_reading::reader::ALL_STEPS;
 
 impl Agent<'_> {
@@ -25,26 +26,29 @@ impl Agent<'_> {
         act: Act,
         steps: usize,
     ) -> Result<Turned> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<Message> = Vec::new();
         let pending = if act == Act::Undo { session.pending().len().min(steps) } else { 0 };
         if pending > 0 {
-            notes.push("what was asked for and not carried out is dropped".into());
+            notes.push(message!("what was asked for and not carried out is dropped"));
         }
         let before = (pending > 0 && pending == steps).then(|| session.plan_before(steps)).flatten();
         for _ in pending..steps {
-            let (step, did, nothing) = match act {
-                Act::Redo => (session.redo(), "is made again", "there is nothing more to make again"),
-                _ => (session.undo(), "is taken back", "there is nothing more to take back"),
+            let (step, nothing) = match act {
+                Act::Redo => (session.redo(), message!("there is nothing more to make again")),
+                _ => (session.undo(), message!("there is nothing more to take back")),
             };
             let Some(step) = step else {
                 if steps < ALL_STEPS || notes.is_empty() {
-                    notes.push(nothing.into());
+                    notes.push(nothing);
                 }
                 break;
             };
-            notes.push(format!("step {} {did}", step.number));
+            notes.push(match act {
+                Act::Redo => message!("step {} is made again", step.number),
+                _ => message!("step {} is taken back", step.number),
+            });
         }
-        notes.extend(in_doubt_without(session, pending).map(|doubt| format!("warning: {}", doubt.what)));
+        notes.extend(in_doubt_without(session, pending).map(|doubt| message!("warning: {}", doubt.what)));
         notes.extend(working_note(session));
         let operations = self.asked_before(session, before)?.into_iter().collect();
         self.answer_with_operations(session, reading, operations, notes)
@@ -71,12 +75,12 @@ impl Agent<'_> {
 }
 
 /// What is worked with now, in a clause.
-fn working_note(session: &Session) -> Option<String> {
+fn working_note(session: &Session) -> Option<Message> {
     match session.working()? {
         Input::Step(number) => {
             let step = session.step(number)?;
-            Some(format!("the working table is now step {number}: {}", counted(step.rows, "row")))
+            Some(message!("the working table is now step {}: {}", number, Message::counted(step.rows, "row")))
         }
-        input => Some(format!("the working table is now {input}")),
+        input => Some(message!("the working table is now {}", input.to_string())),
     }
 }

@@ -6,6 +6,7 @@ pub mod answer;
 pub mod error;
 pub mod guard;
 pub mod listing;
+pub mod message;
 pub mod monitor;
 mod names;
 pub mod plan;

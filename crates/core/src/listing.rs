@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::message::Message;
 use crate::text::shown;
 
 /// Maximum characters of an id in a list.
@@ -39,6 +40,8 @@ pub enum ListCell<A> {
     Amount(fn(&A) -> Option<String>),
     /// A text of at most this many characters.
     Text(usize, fn(&A) -> Cow<'_, str>),
+    /// A message of at most this many characters.
+    Message(usize, fn(&A) -> &Message),
 }
 
 /// A column from its header and cell.
@@ -65,6 +68,7 @@ impl<A> ListCell<A> {
             Self::Count(count) => known(count(row).map(|count| count.to_string())),
             Self::Amount(amount) => known(amount(row)),
             Self::Text(chars, text) => shown(&text(row), *chars),
+            Self::Message(chars, message) => shown(message(row), *chars),
         }
     }
 }

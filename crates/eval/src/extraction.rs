@@ -225,7 +225,7 @@ fn known_names(corpus: Option<&Path>) -> Result<KnownDatasets> {
     let mut records: Vec<RecordLine> = Vec::new();
     if let Some(folder) = corpus {
         let Some(path) = file_of(folder, "corpus.jsonl") else {
-            return Err(Error::Usage(format!("`{}` has no `corpus.jsonl` with known names", folder.display())));
+            return Err(Error::usage(format!("`{}` has no `corpus.jsonl` with known names", folder.display())));
         };
         read_json(&path, |_, line: RecordLine| {
             records.push(line);

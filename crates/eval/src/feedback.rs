@@ -174,7 +174,7 @@ fn halves(benchmark: &Benchmark, seed: u64) -> Result<(Vec<Judged<'_>>, Vec<Judg
         .collect();
     if requests.len() < 4 {
         let what = format!("`{}` has {} judged requests in words; learning needs four", benchmark.name, requests.len());
-        return Err(Error::Usage(what));
+        return Err(Error::usage(what));
     }
     requests.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.query.id.cmp(&b.1.query.id)));
     // In random order, requests about the same best table alternate between the two halves.

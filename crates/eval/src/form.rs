@@ -42,7 +42,7 @@ impl DocumentForm {
         }
         let Some(lake) = benchmark.lake.clone() else {
             let what = format!("form `{}` of a benchmark without tables: its records are all there is", self.name());
-            return Err(Error::Usage(what));
+            return Err(Error::usage(what));
         };
         benchmark.corpus = None;
         if self == DocumentForm::Masked {

@@ -119,7 +119,7 @@ impl<'a> LakeIndexOf<'a> {
     /// # Errors
     /// [`Error::Usage`] for a query without a table; errors of reading it.
     pub fn query_table(&self, query: &BenchQuery) -> Result<QueryTable> {
-        let path = query.table.as_ref().ok_or_else(|| Error::Usage(format!("query `{}` has no table", query.id)))?;
+        let path = query.table.as_ref().ok_or_else(|| Error::usage(format!("query `{}` has no table", query.id)))?;
         let origin = query.origin.as_ref().map(|id| self.index.get(id)).transpose()?.flatten();
         QueryTable::read(path, origin, self.embedder)
     }
@@ -212,7 +212,7 @@ fn unknown(name: &str, weights: &RankingWeights) -> Error {
     let all = ablations(weights);
     let nearest = nearest_names(name, all.iter().map(String::as_str), 3);
     let near: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
-    Error::Usage(format!("there is no system `{name}`; did you mean {}?", near.join(", ")))
+    Error::usage(format!("there is no system `{name}`; did you mean {}?", near.join(", ")))
 }
 
 impl System for Lakeward<'_> {

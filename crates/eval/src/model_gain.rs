@@ -146,7 +146,7 @@ pub fn measure<'m>(
         orders.extend(order_scores(&group, &askings, options));
     }
     if orders.is_empty() {
-        return Err(Error::Usage(format!("`{}` has no query that a model could be measured on", benchmark.name)));
+        return Err(Error::usage(format!("`{}` has no query that a model could be measured on", benchmark.name)));
     }
     Ok(VoiceReport {
         lakeward: env!("CARGO_PKG_VERSION").into(),

@@ -53,7 +53,7 @@ impl StandIn {
             "constant" => Kind::Constant,
             "reversing" => Kind::Reversing,
             "obeying" => Kind::Obeying,
-            _ => return Err(Error::Usage(format!("`{name}` is none of {}", KINDS.join(", ")))),
+            _ => return Err(Error::usage(format!("`{name}` is none of {}", KINDS.join(", ")))),
         };
         Ok(Self { kind, name: format!("{name}@stand-in"), known: Mutex::default() })
     }

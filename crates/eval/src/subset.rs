@@ -69,7 +69,7 @@ pub fn take(benchmark: &mut Benchmark, size: u64, seed: u64, place: &Path) -> Re
         (Some(corpus), None) => corpus.clone(),
         _ => {
             let what = format!("a subset is of records; the documents of `{}` are not `corpus.jsonl`", benchmark.name);
-            return Err(Error::Usage(what));
+            return Err(Error::usage(what));
         }
     };
     let records = read(&corpus, benchmark)?;
@@ -95,7 +95,7 @@ pub fn take(benchmark: &mut Benchmark, size: u64, seed: u64, place: &Path) -> Re
             selected.len(),
             records.len()
         );
-        return Err(Error::Usage(format!("{what}: ask for more `--records`")));
+        return Err(Error::usage(format!("{what}: ask for more `--records`")));
     }
     benchmark.corpus = Some(subset_file);
     Ok(Subset {

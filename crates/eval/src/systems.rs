@@ -141,7 +141,7 @@ impl<'a> Systems<'a> {
             let has: Vec<String> = tasks.iter().map(|task| format!("`{task}`")).collect();
             let has = if has.is_empty() { "nothing else to rank".to_string() } else { has.join(", ") };
             let what = format!("`{name}` answers requests in words; `{}` has only {has} here", benchmark.name);
-            return Err(Error::Usage(format!("{what}: use a benchmark with queries of task `search`")));
+            return Err(Error::usage(format!("{what}: use a benchmark with queries of task `search`")));
         }
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
@@ -166,7 +166,7 @@ impl<'a> Systems<'a> {
             true => format!("there are `{}`", known[..known.len() - ablations.len()].join("`, `")),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        Err(Error::Usage(format!("there is no system `{name}`; {hint}")))
+        Err(Error::usage(format!("there is no system `{name}`; {hint}")))
     }
 
     fn fits(&self, kind: BaselineKind, benchmark: &Benchmark, options: &EvalOptions) -> bool {
@@ -185,7 +185,7 @@ impl<'a> Systems<'a> {
     pub fn make(&self, name: &str, monitor: &dyn Monitor) -> Result<Made<'a>> {
         if self.lake.is_none() && self.corpus.is_none() {
             let what = "the benchmark has neither `lake/` nor `corpus.jsonl`: score a run of it with `--run-in`";
-            return Err(Error::Usage(what.into()));
+            return Err(Error::usage(what));
         }
         if let Some(kind) = BaselineKind::named(name) {
             return self.baseline(kind);
@@ -197,7 +197,7 @@ impl<'a> Systems<'a> {
         if name == llm_rag::NAME || name == interec::NAME {
             let (Some(corpus), Some(model)) = (&self.corpus, self.model) else {
                 let what = format!("`{name}` needs `--llm` with a model, and a benchmark of records: `corpus.jsonl`");
-                return Err(Error::Usage(what));
+                return Err(Error::usage(what));
             };
             let Made { system: bm25, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
             let records = Records::read(corpus)?;
@@ -286,7 +286,7 @@ impl<'a> Systems<'a> {
         let options = AugmentOptions { concurrency: WRITERS, ..AugmentOptions::default() };
         let made = make_questions(index, &mut store, writer, &options, monitor)?;
         if let Some(trouble) = made.trouble.filter(|_| made.by_rules_instead == made.made && made.made > 0) {
-            return Err(Error::Usage(format!("the model wrote no pseudo-queries: {trouble}")));
+            return Err(Error::usage(format!("the model wrote no pseudo-queries: {trouble}")));
         }
         let mode = self.question_use.mode();
         let stats = QuestionIndex::build(index, &store, mode, self.embedder, monitor)?;

@@ -79,7 +79,7 @@ pub fn unknown(name: &str) -> Error {
     let all = ablations();
     let near = nearest_names(name, all.iter().map(String::as_str), 3);
     let near = if near.is_empty() { all } else { near };
-    Error::Usage(format!("there is no system `{name}`; did you mean `{}`?", near.join("`, `")))
+    Error::usage(format!("there is no system `{name}`; did you mean `{}`?", near.join("`, `")))
 }
 
 /// A graph over the documents of a benchmark.

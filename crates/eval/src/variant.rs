@@ -143,7 +143,7 @@ fn unknown(name: &str) -> Error {
     // In earlier versions, `--variant` selected the form.
     let form = ["titles", "cells", "masked"].iter().find(|form| form.eq_ignore_ascii_case(name.trim()));
     let hint = form.map_or(hint, |form| format!("the form of the documents is asked for with `--form {form}`"));
-    Error::Usage(format!("there is no variant `{name}`; {hint}"))
+    Error::usage(format!("there is no variant `{name}`; {hint}"))
 }
 
 /// How V5 and V7 use pseudo-queries.

@@ -95,7 +95,7 @@ impl IndexStore {
     }
 
     fn attach_with(folder: &Path, address: &Path, with_blocks: bool) -> Result<()> {
-        let wrong = |error: io::Error| Error::Usage(format!("`{}` cannot have an index: {error}", address.display()));
+        let wrong = |error: io::Error| Error::usage(format!("`{}` cannot have an index: {error}", address.display()));
         let objects = Arc::new(Objects::at(address).map_err(wrong)?);
         make_folder(&folder.join(SEGMENTS))?;
         let store = IndexStore {

@@ -416,7 +416,7 @@ impl LakeIndex {
         }
         let is_named = |path: &str| path == id || path.rsplit_once('.').is_some_and(|(stem, _)| stem == id);
         if let Some(file) = self.manifest.skipped.iter().find(|file| is_named(&file.path)) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "`{}` was skipped when the lake was indexed: {}",
                 file.path, file.reason
             )));

@@ -35,7 +35,7 @@ pub fn watch(lake: &Path, index: &Path, monitor: &dyn Monitor, mut update: impl 
     if Address::is(lake) {
         let reason =
             format!("`{}` does not report changes; run `lakeward index` again when there are some", lake.display());
-        return Err(Error::Usage(reason));
+        return Err(Error::usage(reason));
     }
     // Events contain canonical paths.
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());

@@ -186,7 +186,7 @@ fn title(id: &TableId, metadata: Option<&TableMetadata>) -> String {
 
 /// The error for the record with the id `name` where a table is needed.
 pub fn no_table(name: &str) -> Error {
-    Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake"))
+    Error::usage(format!("`{name}` is a record of a catalogue: its data is not in the lake"))
 }
 
 /// The identifier for citing a table of lake `lake` whose publisher gives none.

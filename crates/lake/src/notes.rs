@@ -162,9 +162,9 @@ impl Notes {
                 NoteEdit::Remove => note = TableNote { table: table.into(), ..TableNote::default() },
             }
         }
-        note.check().map_err(|reason| Error::Usage(format!("the note on `{table}`: {reason}")))?;
+        note.check().map_err(|reason| Error::usage(format!("the note on `{table}`: {reason}")))?;
         if lines.get(table).is_none() && lines.records().len() >= MOST_TABLES {
-            return Err(Error::Usage(format!("there are notes on {MOST_TABLES} tables: remove one first")));
+            return Err(Error::usage(format!("there are notes on {MOST_TABLES} tables: remove one first")));
         }
         if note.is_empty() {
             lines.retain(|known| known != table);
@@ -184,9 +184,9 @@ fn path(folder: &Path) -> PathBuf {
 fn line_of(text: &str, most: usize) -> Result<String> {
     let line = shown(text.trim(), usize::MAX);
     match line.chars().count() {
-        0 => Err(Error::Usage("a note needs words".into())),
+        0 => Err(Error::usage("a note needs words")),
         count if count > most => {
-            Err(Error::Usage(format!("this text has {count} characters; a note has at most {most}")))
+            Err(Error::usage(format!("this text has {count} characters; a note has at most {most}")))
         }
         _ => Ok(line),
     }
@@ -210,10 +210,10 @@ impl Synonyms {
     pub fn check(&self) -> Result<()> {
         let wrong = |text: &&String| name_words(text).is_empty() || text.chars().count() > TITLE_CHARS;
         if let Some(text) = self.0.iter().flat_map(|(term, others)| std::iter::once(term).chain(others)).find(wrong) {
-            return Err(Error::Usage(format!("synonyms: `{}` has no words, or too many", shown(text, 80))));
+            return Err(Error::usage(format!("synonyms: `{}` has no words, or too many", shown(text, 80))));
         }
         match self.0.len() > MOST_TERMS {
-            true => Err(Error::Usage(format!("synonyms: more than {MOST_TERMS} terms"))),
+            true => Err(Error::usage(format!("synonyms: more than {MOST_TERMS} terms"))),
             false => Ok(()),
         }
     }

@@ -33,7 +33,7 @@ pub fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     } else {
         format!("did you mean {}?", nearest.join(", "))
     };
-    Error::Usage(format!("there is no table function `{name}`; {hint}"))
+    Error::usage(format!("there is no table function `{name}`; {hint}"))
 }
 
 struct Calls {

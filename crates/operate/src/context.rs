@@ -225,7 +225,7 @@ impl LakeContext {
             let session = self.session_for(strategy);
             let mut plan = self.plan(statement, &places).await?;
             statement::read_only().verify_plan(&plan).map_err(|error| {
-                Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
+                Error::usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
             })?;
             plan = with_barriers(plan).map_err(|error| self.error(&error))?;
             if strategy != Strategy::Parallel {
@@ -319,7 +319,7 @@ impl LakeContext {
             }
             let place = self.tables.resolve(&reference).map_err(|unknown| {
                 if reference.schema().is_none() && functions.contains_key(reference.table()) {
-                    return Error::Usage(format!("`{0}` is a function; write `{0}()`", reference.table()));
+                    return Error::usage(format!("`{0}` is a function; write `{0}()`", reference.table()));
                 }
                 unknown
             })?;

@@ -50,7 +50,7 @@ pub fn export(context: &LakeContext, input: &Input, path: &Path, overwrite: bool
         "parquet" => RowWriter::parquet,
         _ => {
             let reason = format!("`{}` names no format that tables are exported in", path.display());
-            return Err(Error::Usage(format!("{reason}; end it with `.csv` or `.parquet`")));
+            return Err(Error::usage(format!("{reason}; end it with `.csv` or `.parquet`")));
         }
     };
     if !overwrite && path.symlink_metadata().is_ok() {

@@ -120,6 +120,6 @@ impl Names {
         let ids: Vec<String> =
             found.iter().take(NEAREST).map(|place| format!("\"{}\"", self.tables[*place].0)).collect();
         let more = if found.len() > NEAREST { ", …" } else { "" };
-        Error::Usage(format!("`{name}` could be any of {} tables; write one of {}{more}", found.len(), ids.join(", ")))
+        Error::usage(format!("`{name}` could be any of {} tables; write one of {}{more}", found.len(), ids.join(", ")))
     }
 }

@@ -34,7 +34,7 @@ pub fn finish(file: AtomicFile, overwrite: bool) -> Result<u64> {
 
 /// The refusal to write over `path`.
 pub fn exists(path: &Path) -> Error {
-    Error::Usage(format!("`{}` exists already; choose another name, or say that it may be overwritten", path.display()))
+    Error::usage(format!("`{}` exists already; choose another name, or say that it may be overwritten", path.display()))
 }
 
 /// Writes batches of rows in one format to `W`.
@@ -113,7 +113,7 @@ fn parquet_error(path: &Path, error: ParquetError) -> Error {
             Ok(error) => Error::io("save", path, *error),
             Err(inner) => Error::Internal(inner.to_string()),
         },
-        other => Error::Usage(format!("the result cannot be written as Parquet: {other}")),
+        other => Error::usage(format!("the result cannot be written as Parquet: {other}")),
     }
 }
 

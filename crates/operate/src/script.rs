@@ -169,7 +169,7 @@ fn source(context: &LakeContext, input: &Input, lake: &Path) -> Result<Value> {
     let InputTable { sql, path, .. } = InputTable::resolve(context, input)?;
     if Address::is(&path) {
         let reason = format!("`{}` is in a store, and the script reads files of folders only", path.display());
-        return Err(Error::Usage(format!("{reason}; `--sql` gives the query")));
+        return Err(Error::usage(format!("{reason}; `--sql` gives the query")));
     }
     let file = path.strip_prefix(lake).unwrap_or(&path).to_string_lossy();
     let mut source = json!({"table": sql, "file": file, "format": "parquet"});
@@ -178,7 +178,7 @@ fn source(context: &LakeContext, input: &Input, lake: &Path) -> Result<Value> {
         Location::File { format: Format::Csv, .. } => describe(context, input, &path, &mut source)?,
         _ => {
             let reason = format!("`{}` is neither delimited text nor Parquet", path.display());
-            return Err(Error::Usage(format!("{reason}, and the script reads nothing else; `--sql` gives the query")));
+            return Err(Error::usage(format!("{reason}, and the script reads nothing else; `--sql` gives the query")));
         }
     }
     source["sha256"] = json!(sha256(&path)?);
@@ -189,7 +189,7 @@ fn source(context: &LakeContext, input: &Input, lake: &Path) -> Result<Value> {
 fn describe(context: &LakeContext, input: &Input, path: &Path, source: &mut Value) -> Result<()> {
     let refused = |why: &str| {
         let reason = format!("a script would not read `{}` as Lakeward does: {why}", path.display());
-        Err(Error::Usage(format!("{reason}; `--sql` gives the query")))
+        Err(Error::usage(format!("{reason}; `--sql` gives the query")))
     };
     let mut reader = reader::open_path(path, &ReadOptions::default())?;
     while reader.next_batch()?.is_some() {}

@@ -126,7 +126,7 @@ impl SessionTables {
             let names: Vec<String> = listed(&tables).map(|name| format!("`{SESSION_SCHEMA}.{name}`")).collect();
             let known =
                 if names.is_empty() { "has no results yet".into() } else { format!("has {}", names.join(", ")) };
-            Error::Usage(format!("there is no `{SESSION_SCHEMA}.{name}`: the session {known}"))
+            Error::usage(format!("there is no `{SESSION_SCHEMA}.{name}`: the session {known}"))
         })
     }
 

@@ -28,8 +28,8 @@ pub fn parse(sql: &str) -> Result<Statement> {
                 Err(refused(&verb(&statement.to_string())))
             }
         }
-        None => Err(Error::Usage("no query given".into())),
-        Some(_) => Err(Error::Usage(format!("{count} statements given; one query runs at a time"))),
+        None => Err(Error::usage("no query given")),
+        Some(_) => Err(Error::usage(format!("{count} statements given; one query runs at a time"))),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn without_casts(expression: &str) -> String {
 /// The refusal of what `verb` stands for.
 fn refused(verb: &str) -> Error {
     let allowed = "SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE";
-    Error::Usage(format!("`{verb}` is not run: the lake is only read, so a statement must be {allowed}"))
+    Error::usage(format!("`{verb}` is not run: the lake is only read, so a statement must be {allowed}"))
 }
 
 fn reads(statement: &Statement) -> bool {

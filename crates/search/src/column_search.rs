@@ -18,6 +18,8 @@ use super::ranker::features;
 use super::request_words::RequestWords;
 use super::text_search::{SearchOptions, in_all_wordings, informative_vector, ranked_tables, text_encoder};
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message, PARTS};
 use lakeward_core::text::{bare, is_function_word, lower_words, name_words, shown};
 use lakeward_index::encode::column_dims;
 use lakeward_index::join::header_hashes;
@@ -309,23 +311,23 @@ impl<'q> Found<'q> {
         if matches.is_empty() {
             matches.push(ColumnMatch::Meaning);
         }
-        let mut parts: Vec<String> = Vec::new();
+        let mut parts: Vec<Message> = Vec::new();
         for matched in &matches {
             parts.push(match matched {
-                ColumnMatch::Name => "its name says so".into(),
+                ColumnMatch::Name => message!("its name says so"),
                 ColumnMatch::Values => {
-                    format!("has {}", values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "))
+                    message!("has {}", Message::list(PARTS, values.iter().map(|value| message!("`{}`", value))))
                 }
-                ColumnMatch::Description => format!("described as: {}", described.as_deref().unwrap_or_default()),
-                ColumnMatch::Note => format!("your note: {}", note.as_deref().unwrap_or_default()),
-                ColumnMatch::Unit => format!("in {}", unit.as_deref().unwrap_or_default()),
-                ColumnMatch::Meaning => format!("close in meaning ({:.2})", features.about),
+                ColumnMatch::Description => message!("described as: {}", described.as_deref().unwrap_or_default()),
+                ColumnMatch::Note => message!("your note: {}", note.as_deref().unwrap_or_default()),
+                ColumnMatch::Unit => message!("in {}", unit.as_deref().unwrap_or_default()),
+                ColumnMatch::Meaning => message!("close in meaning ({})", format!("{:.2}", features.about)),
             });
         }
         if let (Some(min), Some(max)) = (&profile.min, &profile.max) {
-            parts.push(format!("{min} to {max}"));
+            parts.push(message!("{} to {}", min, max));
         } else if named.is_empty() && !values.is_empty() {
-            parts.push(format!("such as {}", shown(&values.join(", "), 80)));
+            parts.push(message!("such as {}", shown(&values.join(", "), 80)));
         }
         ColumnAnswer {
             table: entry.id.to_string(),
@@ -345,7 +347,7 @@ impl<'q> Found<'q> {
             distinct: profile.distinct,
             rows: entry.profile.rows,
             citation: entry.citation.clone(),
-            reason: parts.join("; ") + &sample_words(None, entry),
+            reason: Message::list(CLAUSES, parts).and_then(sample_words(None, entry)),
         }
     }
 }

@@ -105,12 +105,12 @@ pub fn declared_keys(index: &LakeIndex, query: &QueryTable) -> Result<Vec<Vec<us
 fn check_columns(query: &QueryTable, columns: &[usize]) -> Result<()> {
     if !(2..=MOST_COLUMNS).contains(&columns.len()) {
         let count = columns.len();
-        return Err(Error::Usage(format!("a key of {count} columns; two to {MOST_COLUMNS} can be joined on together")));
+        return Err(Error::usage(format!("a key of {count} columns; two to {MOST_COLUMNS} can be joined on together")));
     }
     for (place, column) in columns.iter().enumerate() {
         let profile = query.columns.get(*column).ok_or_else(|| Error::Internal(format!("no column {column}")))?;
         if columns[..place].contains(column) {
-            return Err(Error::Usage(format!("column `{}` is named twice", profile.profile.name)));
+            return Err(Error::usage(format!("column `{}` is named twice", profile.profile.name)));
         }
     }
     Ok(())

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_index::overlap::QueryValues;
 use lakeward_index::{LakeIndex, TableRef, encode};
 use lakeward_lake::dataset::{Dataset, TableEntry};
@@ -46,11 +48,11 @@ pub struct QueryColumn {
 }
 
 /// What an answer's reason adds where not all rows of the table it speaks of were read, or not all of the query's.
-pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> String {
-    let own =
-        query.and_then(|query| query.entry.report.sample).map(|sample| format!("; from a sample of yours: {sample}"));
-    let theirs = entry.report.sample.map(|sample| format!("; from a sample: {sample}"));
-    theirs.into_iter().chain(own).collect()
+pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> Message {
+    let own = query.and_then(|query| query.entry.report.sample);
+    let own = own.map(|sample| message!("from a sample of yours: {}", sample.to_string()));
+    let theirs = entry.report.sample.map(|sample| message!("from a sample: {}", sample.to_string()));
+    Message::list(CLAUSES, theirs.into_iter().chain(own))
 }
 
 /// A table of the lake, of any of its shards.

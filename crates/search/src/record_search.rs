@@ -25,6 +25,8 @@ use super::text_search::text_encoder;
 use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message, PARTS};
 use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::on_one_line;
@@ -134,7 +136,7 @@ pub struct RecordAnswer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<Respect>,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// The answers to a [`RecordQuery`].
@@ -432,27 +434,29 @@ fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<Rec
         parts: ranked.parts,
         demands,
         relaxed,
-        reason: String::new(),
+        reason: Message::default(),
     };
     answer.reason = reason(&answer);
     Ok(answer)
 }
 
-fn reason(answer: &RecordAnswer) -> String {
-    let listed = |state: DemandState| -> Option<String> {
-        let named: Vec<String> =
-            answer.demands.iter().filter(|check| check.state == state).map(DemandCheck::words).collect();
-        (!named.is_empty()).then(|| named.join(", "))
+fn reason(answer: &RecordAnswer) -> Message {
+    let listed = |state: DemandState| -> Option<Message> {
+        let named =
+            Message::list(PARTS, answer.demands.iter().filter(|check| check.state == state).map(DemandCheck::words));
+        (!named.is_empty()).then_some(named)
     };
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(listed(DemandState::Met).map(|met| format!("meets {met}")));
-    parts.extend(listed(DemandState::Partly).map(|partly| format!("partly {partly}")));
-    parts.extend(listed(DemandState::Violated).map(|violated| format!("not {violated}")));
-    parts.extend(listed(DemandState::Unsaid).map(|unsaid| format!("says nothing of {unsaid}")));
+    let mut parts: Vec<Message> = Vec::new();
     if !answer.demands.iter().any(|check| check.state == DemandState::Met) {
         let ScoreParts { words, meaning, .. } = answer.parts;
-        let (what, share) = if words > meaning { ("says the words", words) } else { ("is close in meaning", meaning) };
-        parts.insert(0, format!("{what} ({share:.2})"));
+        parts.push(match words > meaning {
+            true => message!("says the words ({})", format!("{words:.2}")),
+            false => message!("is close in meaning ({})", format!("{meaning:.2}")),
+        });
     }
-    parts.join("; ")
+    parts.extend(listed(DemandState::Met).map(|met| message!("meets {}", met)));
+    parts.extend(listed(DemandState::Partly).map(|partly| message!("partly {}", partly)));
+    parts.extend(listed(DemandState::Violated).map(|violated| message!("not {}", violated)));
+    parts.extend(listed(DemandState::Unsaid).map(|unsaid| message!("says nothing of {}", unsaid)));
+    Message::list(CLAUSES, parts)
 }

@@ -10,6 +10,7 @@ use super::ranker::features;
 use super::weights::RankingWeights;
 use super::world;
 use lakeward_core::error::Result;
+use lakeward_core::message;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::Embedder;
 
@@ -162,9 +163,11 @@ fn search_in_words(
             let mut found = SearchAnswer { relevance, ..answer(index, &query, *score, candidate)? };
             if let Some(Copies { ids, reason }) = copies.get(place) {
                 found.also.clone_from(ids);
-                let current =
-                    if reason.is_empty() { String::new() } else { format!(": the current one is this, as {reason}") };
-                found.reason.push_str(&format!("; also at {}{current}", ids.join(", ")));
+                let also = match reason.is_empty() {
+                    true => message!("also at {}", ids.join(", ")),
+                    false => message!("also at {}: the current one is this, as {}", ids.join(", "), reason),
+                };
+                found.reason = found.reason.and_then(also);
             }
             answers.push((rank, found));
         }

@@ -23,6 +23,8 @@ use features::{TableEvidence, features};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::source::file_path;
 
@@ -104,7 +106,7 @@ pub struct UnionAnswer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Listed for UnionAnswer {
@@ -112,7 +114,7 @@ impl Listed for UnionAnswer {
         column("table", ListCell::Id(|a| &a.table)),
         column("score", ListCell::Figure(3, |a| a.score)),
         column("rows", ListCell::Count(|a| Some(a.rows))),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |a| &a.reason)),
     ];
 }
 
@@ -331,10 +333,9 @@ fn answer(
         alignment: candidate.pairs.iter().map(aligned).collect(),
         rows: entry.profile.rows,
         sampled: query.entry.report.sample.is_some() || entry.report.sample.is_some(),
-        reason: String::new(),
+        reason: Message::default(),
     };
-    answer.reason = reason(&answer, query.columns.len());
-    answer.reason.push_str(&sample_words(Some(query), &entry));
+    answer.reason = reason(&answer, query.columns.len()).and_then(sample_words(Some(query), &entry));
     Ok(answer)
 }
 
@@ -356,14 +357,17 @@ fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_
     Ok(false)
 }
 
-fn reason(answer: &UnionAnswer, columns: usize) -> String {
-    let mut reason = format!("{} of {columns} columns align", answer.alignment.len());
+fn reason(answer: &UnionAnswer, columns: usize) -> Message {
+    let mut reason = message!("{} of {} columns align", answer.alignment.len(), columns);
     if let Some(rows) = answer.new_rows {
-        let least = if rows.complete { "" } else { "at least " };
-        reason.push_str(&format!(", {least}{} of {} rows are new", rows.new, rows.compared));
+        let new = match rows.complete {
+            true => message!("{} of {} rows are new", rows.new, rows.compared),
+            false => message!("at least {} of {} rows are new", rows.new, rows.compared),
+        };
+        reason = Message::list(PARTS, [reason, new]);
     }
     if answer.near_copy {
-        reason.push_str("; nearly a copy of yours");
+        reason = reason.and_then(message!("nearly a copy of yours"));
     }
     let renamed: Vec<String> = answer
         .alignment
@@ -372,8 +376,8 @@ fn reason(answer: &UnionAnswer, columns: usize) -> String {
         .take(3)
         .map(|pair| format!("{}→{}", pair.query_column, pair.column))
         .collect();
-    if !renamed.is_empty() {
-        reason.push_str(&format!("; renamed: {}", renamed.join(", ")));
+    match renamed.is_empty() {
+        true => reason,
+        false => reason.and_then(message!("renamed: {}", renamed.join(", "))),
     }
-    reason
 }

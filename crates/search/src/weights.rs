@@ -170,7 +170,7 @@ impl RankingWeights {
     /// # Errors
     /// [`Error::Io`]; [`Error::Usage`] for a file of a newer version, an unknown or missing name, or a weight below 0.
     pub fn load(path: &Path) -> Result<Self> {
-        let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
+        let wrong = |what: String| Error::usage(format!("`{}` {what}", path.display()));
         let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
         if size > MOST_BYTES {
             return Err(wrong(format!("has {size} bytes; that is no file of weights")));

@@ -87,11 +87,11 @@ pub fn memory(session: &Session) {
     let working = session.working().map_or(say("none; `/use TABLE` sets one").into(), |input| name(&input));
     out(&fill("working table: {}", &[&working]));
     for plan in session.pending() {
-        out(&fill("proposed, not carried out: {}", &[&shown(&in_language(&plan.relation.to_string()), 300)]));
+        out(&fill("proposed, not carried out: {}", &[&shown(&in_language(&plan.relation.message()), 300)]));
     }
     demands(session);
-    choices("accepted", &session.accepted);
-    choices("rejected", &session.rejected);
+    choices("accepted: {}  (turn {})", &session.accepted);
+    choices("rejected: {}  (turn {})", &session.rejected);
     for step in &session.steps {
         out(&step_line(step));
     }
@@ -115,10 +115,8 @@ fn demands(session: &Session) {
     }
 }
 
-fn choices(what: &str, choices: &[Choice]) {
-    for choice in choices {
-        out(&in_language(&format!("{what}: {}  (turn {})", shown(&choice.table, 200), choice.turn)));
-    }
+fn choices(form: &'static str, choices: &[Choice]) {
+    choices.iter().for_each(|choice| out(&fill(form, &[&shown(&choice.table, 200), &choice.turn.to_string()])));
 }
 
 pub fn step_line(step: &Step) -> String {

@@ -33,7 +33,7 @@ fn heading<A>(columns: &[ListColumn<A>], answer: &A) -> String {
             ListCell::Count(_) | ListCell::Amount(_) => {
                 figures.push(format!("{} {}", column.cell.text(answer), column.head));
             }
-            ListCell::Text(..) => {}
+            ListCell::Text(..) | ListCell::Message(..) => {}
         }
     }
     format!("{name}  ({})", figures.join(", "))
@@ -60,7 +60,7 @@ pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], numbered: bool) {
 /// A cell; reasons are sentences of an answer, and what a table is for is a message.
 fn text_of<A>(column: &ListColumn<A>, answer: &A) -> String {
     match column.cell {
-        ListCell::Text(most, text) if column.head == "why" => shown(&in_language(&text(answer)), most),
+        ListCell::Message(most, message) => shown(&in_language(message(answer)), most),
         ListCell::Text(_, text) if column.head == "for" => name(&text(answer)),
         _ => column.cell.text(answer),
     }

@@ -21,7 +21,7 @@ const LISTED_COLUMNS: usize = 12;
 pub fn steps(plan: &Plan) {
     out(&shown(&plan.relation.source.to_string(), SENTENCE));
     for (place, step) in plan.relation.steps.iter().enumerate() {
-        out(&format!("{:>2}. {}", place + 1, shown(&in_language(&step.to_string()), SENTENCE)));
+        out(&format!("{:>2}. {}", place + 1, shown(&in_language(&step.message()), SENTENCE)));
     }
 }
 
@@ -31,9 +31,9 @@ pub fn preview(plan: &Plan, preview: &PlanPreview) {
     for (place, step) in preview.steps.iter().enumerate() {
         let rows = step.rows.map_or_else(String::new, |rows| format!(" → {}", count(rows, "row")));
         out(&format!("{:>2}. {}{rows}", place + 1, shown(&in_language(&step.does), SENTENCE)));
-        step.facts.iter().for_each(|fact| out(&format!("    {}", shown(&in_language(fact), SENTENCE))));
+        step.facts.iter().for_each(|fact| out(&format!("    {}", shown(fact, SENTENCE))));
         for warning in preview.warnings.iter().filter(|warning| warning.step == place + 1) {
-            out(&format!("{}: {}", say("warning"), shown(&in_language(&warning.text), SENTENCE)));
+            out(&format!("{}: {}", say("warning"), shown(&warning.text, SENTENCE)));
         }
     }
 }

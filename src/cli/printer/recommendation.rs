@@ -2,7 +2,7 @@
 
 use super::listing::rows;
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
-use crate::messages::{self, count, demand_line, fill, in_language, narrowing_line, respect, say, understood};
+use crate::messages::{self, count, demand_line, fill, in_language, narrowing_line, say, understood};
 use lakeward_agent::recommend::{
     About, Match, Note, RankedOperation, RankedTable, Recommendation, RecordFact, Sentence,
 };
@@ -80,7 +80,7 @@ fn comparison(facts: &[RecordFact]) -> bool {
     table.set_header(std::iter::once(String::new()).chain(head));
     for (about, values) in respects {
         let cells = values.iter().map(|value| shown(&in_language(value), 240));
-        table.add_row(std::iter::once(respect(&about)).chain(cells));
+        table.add_row(std::iter::once(in_language(&about).into_owned()).chain(cells));
     }
     table.to_string().lines().for_each(|line| out(line.trim_end()));
     true

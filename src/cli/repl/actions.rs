@@ -7,13 +7,14 @@ use super::{Repl, Status};
 use crate::cli::args::CiteFormat;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::{cite, profile, replay, search, sessions};
-use crate::messages::{self, fill, in_language};
+use crate::messages::{fill, in_language, say};
 use lakeward::documents::{CiteDocument, Document, JoinDocument, ModelCost, TableList};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{Question, Recommendation};
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::Listed;
+use lakeward_core::message;
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_index::LakeIndex;
 use lakeward_lake::location::Location;
@@ -75,10 +76,10 @@ impl Repl<'_> {
             Some(Pick::Named(name)) => vec![name],
             Some(pick) => match self.input(&pick)? {
                 Input::Table(id) => vec![id],
-                _ => return Err(Error::Usage("only tables and records can be cited".into())),
+                _ => return Err(Error::usage("only tables and records can be cited")),
             },
             None if self.listed.is_empty() => {
-                return Err(Error::Usage("cite what? give an id or an identifier, or ask first".into()));
+                return Err(Error::usage(message!("cite what? give an id or an identifier, or ask first")));
             }
             None => self.listed.clone(),
         };
@@ -99,15 +100,13 @@ impl Repl<'_> {
         let choices = self.latest().and_then(open_question).map(|question| question.choices.len());
         match choices {
             Some(choices) if (1..=choices).contains(&number) => self.ask(number.to_string()),
-            Some(0) => Err(Error::Usage("the question has no answers to choose from; answer in your own words".into())),
-            Some(choices) => Err(Error::Usage(format!("the question has the answers 1 to {choices}"))),
+            Some(0) => Err(Error::usage("the question has no answers to choose from; answer in your own words")),
+            Some(choices) => Err(Error::usage(message!("the question has the answers 1 to {}", choices))),
             // A year, a value: no list is so long.
             None if number > LONGEST_LIST => self.ask(number.to_string()),
             None => {
-                printer::line(&format!(
-                    "no question is open for {number} to answer; `/why {number}`, `/accept {number}` and \
-                     `/use {number}` mean table {number}, `/run {number}` runs operation {number}"
-                ));
+                let form = "no question is open for {} to answer; `/why {}`, `/accept {}` and `/use {}` mean table {}, `/run {}` runs operation {}";
+                printer::line(&fill(form, &[number.to_string().as_str(); 7]));
                 Ok(Status::Done)
             }
         }
@@ -175,16 +174,16 @@ impl Repl<'_> {
             Pick::Number(number) => {
                 let listed = number.checked_sub(1).and_then(|place| self.listed.get(place));
                 return listed.map(|id| Input::Table(id.clone())).ok_or_else(|| match self.listed.len() {
-                    0 => Error::Usage(format!("there is no table {number}: no list was shown yet")),
-                    count => Error::Usage(format!("there is no table {number}: the list has 1 to {count}")),
+                    0 => Error::usage(message!("there is no table {}: no list was shown yet", *number)),
+                    count => Error::usage(message!("there is no table {}: the list has 1 to {}", *number, count)),
                 });
             }
         };
         if let Some(number) = name.strip_prefix("step ").and_then(|number| number.trim().parse().ok()) {
             return match self.session.step(number) {
-                Some(step) if step.undone => Err(Error::Usage(format!("step {number} was undone"))),
+                Some(step) if step.undone => Err(Error::usage(message!("step {} was undone", number))),
                 Some(_) => Ok(Input::Step(number)),
-                None => Err(Error::Usage(format!("there is no step {number}"))),
+                None => Err(Error::usage(message!("there is no step {}", number))),
             };
         }
         match self.lakeward.index().find(name) {
@@ -198,7 +197,8 @@ impl Repl<'_> {
 
     /// The table that `pick` names, else the working table.
     pub(super) fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
-        let missing = || Error::Usage("there is no working table; name a table, or set one with `/use TABLE`".into());
+        let missing =
+            || Error::usage(message!("there is no working table; name a table, or set one with `/use TABLE`"));
         pick.map_or_else(|| self.session.working().ok_or_else(missing), |pick| self.input(pick))
     }
 
@@ -207,7 +207,7 @@ impl Repl<'_> {
     }
 
     pub(super) fn print_working(&self) -> Result<Status> {
-        let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
+        let working = self.session.working().map_or(message!("none"), |input| transcript::input_name(&input));
         printer::safe_line(&fill("working table: {}", &[&in_language(&working)]));
         Ok(Status::Done)
     }
@@ -220,7 +220,8 @@ impl Repl<'_> {
         self.session.use_table(input);
         self.save()?;
         self.print_working()?;
-        self.say(&format!("{} rows; columns: {}", table.entry.profile.rows, self.file_columns.join(", ")));
+        let rows = table.entry.profile.rows.to_string();
+        self.say(&fill("{} rows; columns: {}", &[&rows, &self.file_columns.join(", ")]));
         Ok(Status::Done)
     }
 
@@ -248,7 +249,7 @@ impl Repl<'_> {
         let columns = query.columns_named(column.map(std::slice::from_ref).unwrap_or_default())?;
         let started = std::time::Instant::now();
         let found = self.lakeward.join(&query, &columns, TABLES)?;
-        let document = Document::new(name, found.answers, started);
+        let document = Document::new(name.into(), found.answers, started);
         self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
         let status = search::status_of(&document.answers);
         if self.arguments.json {
@@ -266,7 +267,7 @@ impl Repl<'_> {
         let query = self.open(input)?;
         let started = std::time::Instant::now();
         let answers = self.lakeward.union(&query, TABLES)?;
-        let document = Document::new(name, answers, started);
+        let document = Document::new(name.into(), answers, started);
         self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
         let status = search::status_of(&document.answers);
         if self.arguments.json {
@@ -280,16 +281,14 @@ impl Repl<'_> {
     fn answers<A: Listed>(&self, document: &Document<A>) {
         printer::listing::answers(&document.answers, None::<&fn(&A) -> Vec<String>>);
         if !self.arguments.quiet {
-            let next = "`/accept N` accepts one, `/use N` makes it the working table";
+            let next = say("`/accept N` accepts one, `/use N` makes it the working table");
             printer::after_answers(document.answers.len(), document.elapsed_ms, next);
         }
     }
 
     fn choose(&mut self, pick: &Pick, accepted: bool) -> Result<Status> {
         let Input::Table(table) = self.input(pick)? else {
-            return Err(Error::Usage(
-                "only tables of the lake can be accepted or rejected; `/use` takes others too".into(),
-            ));
+            return Err(Error::usage("only tables of the lake can be accepted or rejected; `/use` takes others too"));
         };
         if accepted {
             self.session.accept(&table);
@@ -297,17 +296,16 @@ impl Repl<'_> {
             self.session.reject(&table);
         }
         self.save()?;
-        let what = if accepted { "accepted" } else { "rejected" };
-        printer::safe_line(&format!("{what}: {table}"));
+        printer::safe_line(&fill(if accepted { "accepted: {}" } else { "rejected: {}" }, &[&table]));
         if accepted && self.lakeward.agent().working(&self.session)? == Some(Input::Table(table)) {
-            self.say("it is now the working table: `/join` and `/union` search from it");
+            self.say(say("it is now the working table: `/join` and `/union` search from it"));
         }
         Ok(Status::Done)
     }
 
     fn why(&self, number: Option<usize>) -> Result<Status> {
         let Some(answer) = self.latest() else {
-            return Err(Error::Usage("there is nothing to explain yet; ask for something first".into()));
+            return Err(Error::usage(message!("there is nothing to explain yet; ask for something first")));
         };
         // It may come from a session file, which is not trusted.
         let answer = &Gate::new(self.lakeward.index()).admit(answer.clone())?.into_inner();
@@ -321,7 +319,7 @@ impl Repl<'_> {
         };
         let table = match self.input(&Pick::Number(number))? {
             Input::Table(id) => answer.tables.iter().find(|table| table.table == id).ok_or_else(|| {
-                Error::Usage(format!("`{id}` is not in the latest answer; `/why` explains its tables"))
+                Error::usage(format!("`{id}` is not in the latest answer; `/why` explains its tables"))
             })?,
             _ => return Err(Error::Internal("a list contains a table that is not in the lake".into())),
         };
@@ -344,7 +342,7 @@ impl Repl<'_> {
         } else {
             self.save()?;
         }
-        printer::line(&format!("session {} saved", self.session.id));
+        printer::line(&fill("session {} saved", &[&self.session.id]));
         Ok(Status::Done)
     }
 
@@ -363,7 +361,7 @@ impl Repl<'_> {
 
     fn model_budget(&self) -> String {
         let Some(limits) = &self.limits else {
-            return "models: no language model is configured; nothing is sent and nothing is spent".into();
+            return say("models: no language model is configured; nothing is sent and nothing is spent").into();
         };
         let spent = self.cost.as_ref().map(|cost| format!("; the latest turn: {}", conversation::model_cost(cost)));
         format!(
@@ -380,15 +378,14 @@ impl Repl<'_> {
         let (limits, preview) = (Limits::default(), PreviewLimits::default());
         for line in [
             self.model_budget(),
-            "time: turns and operations have no time limit; Ctrl-C ends one and keeps the session".to_string(),
-            format!(
+            say("time: turns and operations have no time limit; Ctrl-C ends one and keeps the session").to_string(),
+            fill(
                 "memory: queries and operations use at most {}, then temporary files of at most {}",
-                printer::bytes(limits.memory_bytes as u64),
-                printer::bytes(limits.spill_bytes)
+                &[&printer::bytes(limits.memory_bytes as u64), &printer::bytes(limits.spill_bytes)],
             ),
-            format!(
-                "rows: an operation that would return more than {} rows, or a join with more than {:.0} per row, is refused",
-                preview.max_rows, preview.max_fan_out
+            fill(
+                "rows: an operation that would return more than {} rows, or a join with more than {} per row, is refused",
+                &[&preview.max_rows.to_string(), &format!("{:.0}", preview.max_fan_out)],
             ),
         ] {
             printer::line(&line);
@@ -411,31 +408,32 @@ fn columns_of(index: &LakeIndex, id: &str) -> Result<Vec<String>> {
 fn what_next(answer: &Recommendation) -> String {
     if let Some(question) = open_question(answer) {
         return match question.choices.len() {
-            0 => "answer in your own words".to_string(),
-            choices => format!("type 1 to {choices} to answer, or ask in other words"),
+            0 => say("answer in your own words").to_string(),
+            choices => fill("type 1 to {} to answer, or ask in other words", &[&choices.to_string()]),
         };
     }
     let runnable = answer.worth_showing().position(|ranked| ranked.runnable.is_some());
-    let mut parts: Vec<String> = runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();
+    let mut parts: Vec<String> =
+        runnable.map(|place| fill("`/run {}` runs it", &[&(place + 1).to_string()])).into_iter().collect();
     if !answer.tables.is_empty() {
-        parts.push("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it".into());
+        parts.push(say("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it").into());
     }
-    parts.push(if parts.is_empty() { "ask another question".into() } else { "or ask another question".to_string() });
-    parts.join("; ")
+    parts.push(if parts.is_empty() { say("ask another question") } else { say("or ask another question") }.into());
+    parts.join(say("; "))
 }
 
 fn help(command: Option<&str>) -> Result<Status> {
     if let Some(name) = command {
         let Some(described) = description(name) else {
-            return Err(Error::Usage(format!("there is no command `{name}`; `/help` lists them")));
+            return Err(Error::usage(message!("there is no command `{}`; `/help` lists them", name)));
         };
         printer::line(format!("{} {}", described.name, described.arguments).trim_end());
-        printer::line(&format!("  {}", messages::say(described.does)));
+        printer::line(&format!("  {}", say(described.does)));
         return Ok(Status::Done);
     }
     conversation::commands(COMMANDS.iter().map(|command| (command.name, command.arguments, command.does)));
-    printer::line(
+    printer::line(say(
         "anything else is a request in your own words; a number answers a question; `\\` at the end joins lines",
-    );
+    ));
     Ok(Status::Done)
 }

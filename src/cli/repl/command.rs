@@ -1,6 +1,8 @@
 //! What a line of the REPL means: a request, a number, or a slash command.
 
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::Edit;
 use lakeward_core::text::shown;
 
@@ -196,12 +198,13 @@ pub fn parse(line: &str) -> Result<Line> {
 
 fn slash(command: &Description, rest: &str) -> Result<Slash> {
     let some = || (!rest.is_empty()).then(|| unquoted(rest));
-    let required = || some().ok_or_else(|| usage(command, "it needs an argument"));
+    let required = || some().ok_or_else(|| usage(command, message!("it needs an argument")));
     let number = || match rest {
         "" => Ok(None),
-        _ => rest.parse().map(Some).map_err(|_| usage(command, "it takes a number")),
+        _ => rest.parse().map(Some).map_err(|_| usage(command, message!("it takes a number"))),
     };
-    let none = |slash: Slash| if rest.is_empty() { Ok(slash) } else { Err(usage(command, "it takes no argument")) };
+    let none =
+        |slash: Slash| if rest.is_empty() { Ok(slash) } else { Err(usage(command, message!("it takes no argument"))) };
     Ok(match &command.name[1..] {
         "use" => Slash::Use(some().map(pick)),
         "tables" => Slash::Tables(some()),
@@ -257,7 +260,7 @@ fn edit_of(command: &Description, rest: &str) -> Result<Edit> {
         ["remove", step] => Ok(Edit::Remove { step: number(step)? }),
         ["back", step] => Ok(Edit::BackTo { step: number(step)? }),
         [first, ..] if first.starts_with(['{', '"']) => {
-            serde_json::from_str(rest).map_err(|error| usage(command, &format!("this is no change of a plan: {error}")))
+            serde_json::from_str(rest).map_err(|error| usage(command, format!("this is no change of a plan: {error}")))
         }
         _ => Err(usage(command, "it takes `remove` or `back` with the number of a step, or a change as JSON")),
     }
@@ -281,13 +284,16 @@ fn unknown(name: &str) -> Error {
     let names = COMMANDS.iter().map(|command| &command.name[1..]);
     let typed = &name[1..];
     let nearest = if typed.is_empty() { None } else { nearest_names(typed, names, 1).into_iter().next() };
-    let advice = nearest.map_or("`/help` lists them".to_string(), |nearest| format!("did you mean `/{nearest}`?"));
-    Error::Usage(format!("there is no command `{}`; {advice}", shown(name, 40)))
+    let name = shown(name, 40);
+    Error::usage(match nearest {
+        Some(nearest) => message!("there is no command `{}`; did you mean `{}`?", name, format!("/{nearest}")),
+        None => message!("there is no command `{}`; `/help` lists them", name),
+    })
 }
 
-fn usage(command: &Description, what: &str) -> Error {
+fn usage(command: &Description, what: impl Into<Message>) -> Error {
     let form = format!("{} {}", command.name, command.arguments);
-    Error::Usage(format!("`{}`: {what}", form.trim_end()))
+    Error::usage(message!("`{}`: {}", form.trim_end(), what.into()))
 }
 
 fn pick(text: String) -> Pick {

@@ -154,7 +154,7 @@ fn plain_line() -> Result<Typed> {
         if count as u64 == left && bytes.last() != Some(&b'\n') {
             stdin.skip_until(b'\n').map_err(failed)?;
             let most = LONGEST_LINE >> 20;
-            return Err(Error::Usage(format!("a line is longer than {most} MB, which is the limit")));
+            return Err(Error::usage(format!("a line is longer than {most} MB, which is the limit")));
         }
         text.push_str(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
         if !text.ends_with('\\') {

@@ -4,6 +4,7 @@ use super::command::Remember;
 use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::message;
 use lakeward_core::respect::Respect;
 
 impl Repl<'_> {
@@ -34,11 +35,10 @@ impl Repl<'_> {
         known.sort_unstable();
         known.dedup();
         let nearest = nearest_names(role, known.iter().map(String::as_str), 1).into_iter().next();
-        let advice = match (nearest, known.is_empty()) {
-            (Some(nearest), _) => format!("did you mean `{nearest}`?"),
-            (None, true) => "there are no demands yet".to_string(),
-            (None, false) => format!("there is {}", known.join(", ")),
-        };
-        Err(Error::Usage(format!("there is no demand in `{role}`; {advice}")))
+        Err(Error::usage(match (nearest, known.is_empty()) {
+            (Some(nearest), _) => message!("there is no demand in `{}`; did you mean `{}`?", role, nearest),
+            (None, true) => message!("there is no demand in `{}`; there are no demands yet", role),
+            (None, false) => message!("there is no demand in `{}`; there is {}", role, known.join(", ")),
+        }))
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Arguments, ReplCommand};
 use super::{Status, exit_code, interrupt, lake, printer};
-use crate::messages::{self, Language};
+use crate::messages::{self, Language, fill};
 use command::{Line, parse};
 use editor::{Lines, Typed};
 use lakeward::documents::ModelCost;
@@ -165,16 +165,23 @@ impl Repl<'_> {
         let (id, turns) = (&self.session.id, self.session.next_turn() - 1);
         let tables = self.lakeward.index().len();
         if self.session.is_untouched() {
-            self.say(&format!("new session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
+            self.say(&fill(
+                "new session {}, {} tables; ask in your own words, `/help` lists the commands",
+                &[id, &tables.to_string()],
+            ));
         } else {
             let steps = self.session.steps.len();
-            self.say(&format!("session {id} resumed: {turns} requests, {steps} operations; `/memory` shows its state"));
+            self.say(&fill(
+                "session {} resumed: {} requests, {} operations; `/memory` shows its state",
+                &[id, &turns.to_string(), &steps.to_string()],
+            ));
         }
         let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.lakeward.place().lake.canonicalize());
         if let (Ok(there), Ok(here)) = (there, here)
             && there != here
         {
-            self.say(&format!("it was created with the lake `{}`, and this is `{}`", there.display(), here.display()));
+            let (there, here) = (there.display().to_string(), here.display().to_string());
+            self.say(&fill("it was created with the lake `{}`, and this is `{}`", &[&there, &here]));
         }
     }
 
@@ -185,6 +192,6 @@ impl Repl<'_> {
             let _ = self.store.discard_untouched(&self.session);
             return;
         }
-        self.say(&format!("resume with `lakeward repl --session {}`", self.session.id));
+        self.say(&fill("resume with `lakeward repl --session {}`", &[&self.session.id]));
     }
 }

@@ -12,6 +12,7 @@ use lakeward::functions;
 use lakeward_agent::execution;
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use lakeward_core::plan::{Edit, Plan, Step};
 use lakeward_core::request::Label;
 use lakeward_operate::{LakeContext, Limits, PlanPreview, plan_preview, plan_sql};
@@ -23,15 +24,17 @@ impl Repl<'_> {
     /// The numbered operation of the latest answer, or its first, with its number.
     fn operation(&self, number: Option<usize>) -> Result<(usize, Plan)> {
         let Some(answer) = self.latest() else {
-            return Err(Error::Usage("there is no operation yet; ask for something first".into()));
+            return Err(Error::usage(message!("there is no operation yet; ask for something first")));
         };
         let Some(number) = number else {
             return match answer.plan(1) {
                 Ok(plan) => Ok((1, plan.clone())),
                 // What was not looked at is not run in its place.
                 Err(error) => match answer.worth_showing().position(|ranked| ranked.runnable.is_some()) {
-                    Some(place) => Err(Error::Usage(format!("{error}; `/run {}` runs another one", place + 1))),
-                    None => Err(Error::Usage("no operation of the latest answer can be run yet".into())),
+                    Some(place) => {
+                        Err(Error::usage(message!("{}; `/run {}` runs another one", error.message(), place + 1)))
+                    }
+                    None => Err(Error::usage(message!("no operation of the latest answer can be run yet"))),
                 },
             };
         };
@@ -67,7 +70,7 @@ impl Repl<'_> {
         let kind = plan.kind().name();
         if let Some(keys) = keys {
             let Some(Step::Join(join)) = plan.relation.steps.last_mut() else {
-                return Err(Error::Usage(format!("operation {number} is a {kind}; only a join compares keys")));
+                return Err(Error::usage(format!("operation {number} is a {kind}; only a join compares keys")));
             };
             join.on.iter_mut().for_each(|key| key.exact = keys == Keys::AsWritten);
         }
@@ -95,7 +98,7 @@ impl Repl<'_> {
             }
             show(&plan, &preview);
             match &preview.stopped {
-                Some(reason) => printer::note(&format!("not to be run: {reason}")),
+                Some(reason) => printer::note(&fill("not to be run: {}", &[reason])),
                 None => printer::plan::short_sample(&preview),
             }
             Ok(())
@@ -109,10 +112,10 @@ impl Repl<'_> {
             (None, Edit::Start(plan)) => plan.clone(),
             (before, _) => {
                 let before = before.ok_or_else(no_working_table)?;
-                before.edited(edit).map_err(|error| Error::Usage(error.to_string()))?
+                before.edited(edit).map_err(|error| Error::usage(error.to_string()))?
             }
         };
-        self.carry_out("the changed plan:", &plan)
+        self.carry_out(say("the changed plan:"), &plan)
     }
 
     /// Shows what a plan would do and runs it; its result becomes the working table.
@@ -125,7 +128,7 @@ impl Repl<'_> {
                 show(plan, &preview);
             }
             if let Some(reason) = &preview.stopped {
-                return Err(Error::Usage(reason.clone()));
+                return Err(Error::usage(reason.clone()));
             }
             execution::changes_working_table(&repl.session, plan, &preview)?;
             let outcome = execution::run(context, &repl.store, &mut repl.session, plan, &limits)?;
@@ -136,10 +139,10 @@ impl Repl<'_> {
                 printer::line(&conversation::step_line(step));
                 printer::plan::short_sample(&preview);
             }
-            outcome.notes.iter().for_each(|note| printer::note(&format!("note: {note}")));
+            outcome.notes.iter().for_each(|note| printer::note(&fill("note: {}", &[&note.to_string()])));
             repl.save()
         })?;
-        self.say("the result is now the working table; `/export FILE.csv` writes it, `/undo` undoes it");
+        self.say(say("the result is now the working table; `/export FILE.csv` writes it, `/undo` undoes it"));
         Ok(Status::Done)
     }
 
@@ -153,13 +156,14 @@ impl Repl<'_> {
     pub(super) fn export(&mut self, path: &Path) -> Result<Status> {
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
             write_new(path, &transcript::markdown(&self.session))?;
-            printer::safe_line(&format!("transcript written to {}", path.display()));
+            printer::safe_line(&fill("transcript written to {}", &[&path.display().to_string()]));
             return Ok(Status::Done);
         }
         let input = self.input_or_working(None)?;
         let exported = self.with_context(|_, context| lakeward_operate::export(context, &input, path, false))?;
         let (rows, bytes) = (exported.rows, printer::bytes(exported.written_bytes));
-        printer::safe_line(&format!("{rows} rows ({bytes}) written to {}", path.display()));
+        let path = path.display().to_string();
+        printer::safe_line(&fill("{} rows ({}) written to {}", &[&rows.to_string(), &bytes, &path]));
         exported.notes.iter().for_each(|note| printer::note(&note.to_string()));
         Ok(Status::Done)
     }
@@ -176,5 +180,5 @@ fn show(plan: &Plan, preview: &PlanPreview) {
 }
 
 fn no_working_table() -> Error {
-    Error::Usage("there is no working table yet; set one with `/use TABLE`, or run an operation".into())
+    Error::usage(message!("there is no working table yet; set one with `/use TABLE`, or run an operation"))
 }

@@ -180,7 +180,7 @@ impl Form {
     }
 
     fn usage(&self, what: &str) -> Error {
-        Error::Usage(format!("{}: {what}; write {}", self.name, self.syntax()))
+        Error::usage(format!("{}: {what}; write {}", self.name, self.syntax()))
     }
 }
 
@@ -193,7 +193,7 @@ pub fn form(name: &str) -> Result<&'static Form> {
         let nearest = nearest_names(name, NAMES, 3);
         let known: Vec<&str> =
             if nearest.is_empty() { NAMES.to_vec() } else { nearest.iter().map(String::as_str).collect() };
-        Error::Usage(format!("there is no table function `{name}`; there is {}", known.join(", ")))
+        Error::usage(format!("there is no table function `{name}`; there is {}", known.join(", ")))
     })
 }
 

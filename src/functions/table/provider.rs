@@ -44,7 +44,7 @@ impl CallFunction {
     fn call(&self, arguments: &[Expr]) -> Result<TableCall> {
         let constant = |argument: &Expr| match argument {
             Expr::Literal(value, _) => Ok(value.clone()),
-            other => Err(Error::Usage(format!(
+            other => Err(Error::usage(format!(
                 "{}: arguments must be constants, and `{other}` is not; write {}",
                 self.form.name,
                 self.form.syntax()

@@ -130,11 +130,10 @@ pub fn plan(lake: &Lakeward, session: &Session, what: What) -> Result<Plan> {
         (Some(number), None, None) => return operation(lake, session, None, number),
         (None, Some(plan), None) => plan,
         (None, None, Some(edit)) => {
-            let before =
-                session.plan().ok_or_else(|| Error::Usage("there is no working table to change yet".into()))?;
-            before.edited(&edit).map_err(|error| Error::Usage(error.to_string()))?
+            let before = session.plan().ok_or_else(|| Error::usage("there is no working table to change yet"))?;
+            before.edited(&edit).map_err(|error| Error::usage(error.to_string()))?
         }
-        _ => return Err(Error::Usage("give one of `operation`, `plan` and `edit`".into())),
+        _ => return Err(Error::usage("give one of `operation`, `plan` and `edit`")),
     };
     allowed(lake, plan)
 }
@@ -149,7 +148,7 @@ pub fn operation(lake: &Lakeward, session: &Session, turn: Option<usize>, number
         None => session.latest(),
     };
     let answer = found.and_then(|turn| turn.recommendation.as_ref()).ok_or_else(|| {
-        Error::Usage(match turn {
+        Error::usage(match turn {
             Some(turn) => format!("answer {turn} is not kept any more: ask for it again"),
             None => "there is no answer yet: ask for something first".into(),
         })
@@ -166,7 +165,7 @@ fn allowed(lake: &Lakeward, plan: Plan) -> Result<Plan> {
         match input {
             Input::Table(id) => drop(mcp::table_id(lake, id)?),
             Input::Step(_) => {}
-            Input::File(_) => return Err(Error::Usage("a plan of the service reads no files outside the lake".into())),
+            Input::File(_) => return Err(Error::usage("a plan of the service reads no files outside the lake")),
         }
     }
     Ok(plan)
@@ -200,7 +199,7 @@ pub fn forget(session: &mut Session, number: usize) -> Result<()> {
     match number {
         1.. if number <= session.demands.len() => drop(session.demands.remove(number - 1)),
         _ => {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{} remembered; there is no number {number}",
                 counted(session.demands.len() as u64, "demand")
             )));

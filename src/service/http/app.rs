@@ -18,6 +18,8 @@ use lakeward::documents::AskDocument;
 use lakeward::usage::UsageLog;
 use lakeward::{Lakeward, Session};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_search::RankingWeights;
 
 /// Time for what is answered from the index.
@@ -143,16 +145,16 @@ impl Caller {
     pub fn counted(&self, mut answer: AskDocument) -> AskDocument {
         match &answer.model {
             Some(model) => self.app.users.spend(&self.user, model.spent.usage.tokens()),
-            None => answer.model_not_asked = self.model_not_asked().map(str::to_string),
+            None => answer.model_not_asked = self.model_not_asked().map(String::from),
         }
         answer
     }
 
     /// Why the user is answered without the language model, where there is one.
-    pub fn model_not_asked(&self) -> Option<&'static str> {
+    pub fn model_not_asked(&self) -> Option<Message> {
         let App { service, users, .. } = &*self.app;
         let is_used_up = service.lake().in_use().model().is_some() && !users.may_ask_model(&self.user);
-        is_used_up.then_some("your tokens of the language model for a day are used up: it is not asked")
+        is_used_up.then(|| message!("your tokens of the language model for a day are used up: it is not asked"))
     }
 
     /// Changes the session `id` of the user, which is saved if `work` succeeds. With `revision` only if that is still its state. Two changes of

@@ -67,8 +67,7 @@ impl Download {
     /// [`Error::Usage`] if there is no such step; those of writing it in `format`.
     pub fn of(lake: &Lakeward, stop: &Stop, session: &Session, number: Option<usize>, format: Format) -> Result<Self> {
         let latest = || session.steps.iter().rev().find(|step| !step.undone).map(|step| step.number);
-        let number =
-            number.or_else(latest).ok_or_else(|| Error::Usage("no operation was run in this session".into()))?;
+        let number = number.or_else(latest).ok_or_else(|| Error::usage("no operation was run in this session"))?;
         let (store, name) = (lake.sessions(), format!("{}-result-{number}.{}", session.id, format.extension()));
         let stored = store.step_path(session, number)?;
         let failed = |error| Error::io("read", &stored, error);

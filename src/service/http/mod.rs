@@ -46,6 +46,7 @@ pub use app::RequestLog;
 
 use app::App;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use refusal::Refusal;
 use users::Users;
 
@@ -98,14 +99,14 @@ pub fn serve(
         }
         None => {
             let ip = options.listen.ip();
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "others reach `{ip}`: name the users with `--token-file FILE`, or listen on 127.0.0.1"
             )));
         }
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| Error::Internal(error.to_string()))?.block_on(async {
-        let taken = |error| Error::Usage(format!("cannot listen on `{}`: {error}", options.listen));
+        let taken = |error| Error::usage(format!("cannot listen on `{}`: {error}", options.listen));
         let listener = TcpListener::bind(options.listen).await.map_err(taken)?;
         let own = listener.local_addr().map_err(taken)?;
         let hosts = hosts(own, &options.hosts);
@@ -226,7 +227,9 @@ async fn metrics(State(app): State<Arc<App>>) -> Result<String, Refusal> {
 }
 
 async fn unknown() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path", Some("`/api/v1/openapi.json` lists the paths"))
+    let mut refusal = Refusal::new(StatusCode::NOT_FOUND, message!("there is nothing at this path"), None);
+    refusal.document.error.hint = Some(message!("`/api/v1/openapi.json` lists the paths"));
+    refusal
 }
 
 async fn in_shards() -> Refusal {

@@ -13,6 +13,7 @@ use crate::service::Failure;
 use lakeward::Session;
 use lakeward::documents::ErrorDocument;
 use lakeward_core::error::{Error, ErrorKind};
+use lakeward_core::message::Message;
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -30,9 +31,9 @@ pub struct Refusal {
 #[derive(Debug, Clone)]
 pub struct Notice {
     /// What failed.
-    pub error: String,
+    pub error: Message,
     /// What to do next.
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
     /// A name that is not known, with the nearest ones that are.
     pub unknown: Option<(String, Vec<String>)>,
 }
@@ -50,8 +51,8 @@ pub struct RefusalDocument {
 
 impl Refusal {
     /// A refusal of the user's request.
-    pub fn new(status: StatusCode, error: impl Into<String>, hint: Option<&str>) -> Self {
-        let error = ErrorDocument { error: error.into(), kind: "user", hint: hint.map(str::to_string) };
+    pub fn new(status: StatusCode, error: impl Into<Message>, hint: Option<&str>) -> Self {
+        let error = ErrorDocument { error: error.into(), kind: "user", hint: hint.map(Message::from) };
         Self { status, document: RefusalDocument { error, session: None }, retry_after: None, unknown: None }
     }
 

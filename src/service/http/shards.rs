@@ -26,6 +26,7 @@ use super::refusal::Refusal;
 use lakeward::documents::ErrorDocument;
 use lakeward::shards::{ShardRound, ShardState, SharedQuestion};
 use lakeward_core::error::{Error, ErrorKind, Result};
+use lakeward_core::message::Message;
 use lakeward_index::{AllFigures, OwnFigures};
 
 /// The path that a shard answers at.
@@ -86,7 +87,7 @@ async fn say(caller: Caller, Body(asked): Body<ShardQuestion<SharedQuestion, All
     let refused = |error: Error| {
         let Refusal { status, document, .. } = caller.app.refusal(&error.into());
         let ErrorDocument { error, hint, .. } = document.error;
-        Refused { status: status.as_u16(), error, hint }
+        Refused { status: status.as_u16(), error: error.into(), hint: hint.map(String::from) }
     };
     Ok(Json(ShardAnswer { state, round: round.map_err(refused) }))
 }
@@ -115,7 +116,7 @@ impl Shards {
     /// # Errors
     /// [`Error::Usage`] for what is no address.
     pub fn new(addresses: &[String], token: Option<String>) -> Result<Self> {
-        let wrong = |address: &str, why: &str| Error::Usage(format!("`{address}` is no address of a shard: {why}"));
+        let wrong = |address: &str, why: &str| Error::usage(format!("`{address}` is no address of a shard: {why}"));
         let read = |address: &String| {
             let url = Url::parse(address).map_err(|error| wrong(address, &error.to_string()))?;
             if !matches!(url.scheme(), "http" | "https") {
@@ -149,7 +150,7 @@ impl Shards {
             if asked.is_empty() || started.elapsed() > READ {
                 let message = "no shard of the index answers";
                 let mut refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message, None);
-                refusal.document.error.hint = missing.values().next().cloned();
+                refusal.document.error.hint = missing.values().next().map(Message::from);
                 return Err(refusal.after(LEFT_OUT));
             }
             match self.ask(&asked, &known, &question).await {

@@ -119,10 +119,10 @@ impl Users {
     pub fn of_file(path: &Path) -> Result<Self> {
         let failed = |error| Error::io("read", path, error);
         if path.metadata().map_err(failed)?.len() > MOST_BYTES {
-            return Err(Error::Usage(format!("`{}` is too large for a token file", path.display())));
+            return Err(Error::usage(format!("`{}` is too large for a token file", path.display())));
         }
         Self::of_text(&std::fs::read_to_string(path).map_err(failed)?)
-            .map_err(|reason| Error::Usage(format!("token file `{}`: {reason}", path.display())))
+            .map_err(|reason| Error::usage(format!("token file `{}`: {reason}", path.display())))
             .and_then(Self::new)
     }
 

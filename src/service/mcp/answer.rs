@@ -99,7 +99,7 @@ impl Page {
         let start = cursor.rsplit_once('-').filter(|(of, _)| *of == scope).and_then(|(_, start)| start.parse().ok());
         let start = start.ok_or_else(|| {
             let why = "this `cursor` belongs to another request, or the lake has changed since";
-            Error::Usage(format!("{why}; ask again without it"))
+            Error::usage(format!("{why}; ask again without it"))
         })?;
         Ok(Self { start, bytes, scope })
     }

@@ -146,5 +146,5 @@ impl Conversations {
 
 fn forgotten(id: &str) -> Error {
     let id = lake_text(id, 40);
-    Error::Usage(format!("there is no conversation `{id}` any more; call `ask` without `session` to begin one"))
+    Error::usage(format!("there is no conversation `{id}` any more; call `ask` without `session` to begin one"))
 }

@@ -33,7 +33,7 @@ pub fn serve_stdio(service: Arc<Service>, queries: bool) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
     runtime.block_on(async {
-        let refused = |error: &dyn std::fmt::Display| Error::Usage(format!("the client ended the connection: {error}"));
+        let refused = |error: &dyn std::fmt::Display| Error::usage(format!("the client ended the connection: {error}"));
         let server = LakeServer::new(service, queries);
         let running = server.serve(stdio()).await.map_err(|error| refused(&error))?;
         running.waiting().await.map_err(|error| refused(&error))?;

@@ -139,7 +139,7 @@ pub fn given_plan(lake: &Lakeward, plan: Map<String, Value>) -> Result<Plan> {
     for input in plan.inputs() {
         match input {
             Input::Table(id) => drop(names::table_id(lake, id)?),
-            _ => return Err(Error::Usage("a plan of a tool reads tables of the lake: `{\"table\": ID}`".into())),
+            _ => return Err(Error::usage("a plan of a tool reads tables of the lake: `{\"table\": ID}`")),
         }
     }
     Ok(plan)

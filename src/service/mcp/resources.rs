@@ -24,7 +24,7 @@ const PAGE: usize = 50;
 /// # Errors
 /// [`Error::Usage`] for a cursor that is no number; [`Error::DamagedIndex`].
 pub fn list(lake: &Lakeward, cursor: Option<&str>) -> Result<ListResourcesResult> {
-    let wrong = |_| Error::Usage("this is no cursor of a list of resources".into());
+    let wrong = |_| Error::usage("this is no cursor of a list of resources");
     let start = cursor.map(|cursor| cursor.parse::<usize>().map_err(wrong)).transpose()?.unwrap_or(0);
     let index = lake.index();
     let mut resources = Vec::new();
@@ -78,7 +78,7 @@ pub fn read(lake: &Lakeward, uri: &str) -> Result<ReadResourceResult> {
             Some(id) => tables::table_text(lake, &id)?,
             None => {
                 let known = format!("`{REPORT}`, `{PLAN_SCHEMA}` and `{TABLE}ID`");
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "there is no resource `{}`; there are {known}",
                     lake_text(uri, NAME)
                 )));

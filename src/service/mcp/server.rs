@@ -184,7 +184,7 @@ impl LakeServer {
             let plan = match (asked.plan, asked.session, asked.operation) {
                 (Some(plan), None, None) => queries::given_plan(lake, plan)?,
                 (None, Some(session), Some(number)) => conversations.plan(&session, number)?,
-                _ => return Err(Error::Usage("give `session` and `operation`, or a `plan`".into())),
+                _ => return Err(Error::usage("give `session` and `operation`, or a `plan`")),
             };
             queries::preview(lake, stop, &plan, asked.max_tokens)
         })

@@ -38,7 +38,7 @@ fn met(lakeward: &Lakeward, text: &str) -> (Vec<String>, Vec<String>) {
         .filter(|table| table.evidence.record.as_ref().is_some_and(|record| record.relaxed.is_empty()));
     let mut ids: Vec<String> = passing.map(|table| table.table.clone()).collect();
     ids.sort();
-    (ids, answer.notes)
+    (ids, answer.notes.into_iter().map(String::from).collect())
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn answers_tell_what_they_can_be_narrowed_by() {
     let first = &answer.narrowings[0];
     assert!(first.values.len() > 1 && first.values_line().contains(&first.values[0].value), "{first:?}");
     let asked = answer.operations.iter().find_map(|operation| operation.question.as_ref()).expect("a question");
-    assert_eq!(asked.text, format!("Which {} should it be?", first.role));
+    assert_eq!(*asked.text, format!("Which {} should it be?", first.role));
     // What all of them have divides nothing.
     let narrowed = say(&lakeward, &mut session, &format!("only from {}", "Science Data Bank"));
     let sources = narrowed.narrowings.iter().filter(|narrowing| narrowing.role.name() == "source");

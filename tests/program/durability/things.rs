@@ -50,7 +50,7 @@ pub const THINGS: &[Thing] = &[
     Thing { name: "index", place: "", version: Some(10), read: index },
     Thing { name: "index_with_texts", place: WITH_TEXTS, version: Some(10), read: index_with_texts },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(8), read: question_index },
-    Thing { name: "session", place: "sessions/s.json", version: Some(5), read: sessions },
+    Thing { name: "session", place: "sessions/s.json", version: Some(6), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
     Thing { name: "model_checks", place: "model_checks.jsonl", version: Some(1), read: model_checks },
     Thing { name: "usage", place: "usage.jsonl", version: Some(1), read: usage },
@@ -177,14 +177,14 @@ fn learned(folder: &Path) -> Result<()> {
     let store = FeedbackStore::new(folder);
     match store.uses()? {
         (_, 0) => Ok(()),
-        (_, unread) => Err(Error::Usage(format!("{unread} lines of `{}`", store.path().display()))),
+        (_, unread) => Err(Error::usage(format!("{unread} lines of `{}`", store.path().display()))),
     }
 }
 
 fn usage(folder: &Path) -> Result<()> {
     match lakeward::usage::events(folder)? {
         (_, 0) => Ok(()),
-        (_, unread) => Err(Error::Usage(format!("{unread} lines of `usage.jsonl`"))),
+        (_, unread) => Err(Error::usage(format!("{unread} lines of `usage.jsonl`"))),
     }
 }
 
@@ -208,7 +208,7 @@ fn extractions(folder: &Path) -> Result<()> {
     let path = folder.join("papers/extractions.jsonl");
     match read_extractions(&path)? {
         file if file.left_out == 0 => Ok(()),
-        file => Err(Error::Usage(format!("`{}`: {}", path.display(), file.problems.join("; ")))),
+        file => Err(Error::usage(format!("`{}`: {}", path.display(), file.problems.join("; ")))),
     }
 }
 
@@ -227,7 +227,7 @@ fn trace(folder: &Path) -> Result<()> {
 fn task_trace(folder: &Path) -> Result<()> {
     let path = folder.join("task_trace.json");
     let found = TaskTrace::read(&path)?;
-    found.map(|_| ()).ok_or_else(|| Error::Usage(format!("`{}` is no trace of a task", path.display())))
+    found.map(|_| ()).ok_or_else(|| Error::usage(format!("`{}` is no trace of a task", path.display())))
 }
 
 fn plan(folder: &Path) -> Result<()> {

@@ -83,11 +83,21 @@ fn a_hostile_turn_stays_bounded() {
 }
 
 #[test]
+fn what_turns_of_the_versions_before_wanted_is_kept() {
+    let place = Place::new();
+    for document in [include_str!("../data/formats/session/v4.json"), include_str!("../data/formats/session/v5.json")] {
+        place.write("s", document);
+        let session = place.store.open("s").expect("a session of an older version");
+        assert!(session.turns.iter().all(|turn| !turn.signals.demands.is_empty()), "{:?}", session.turns);
+    }
+}
+
+#[test]
 fn operations_of_version_2_are_plans_now() {
     let place = Place::new();
     place.write("s", include_str!("../data/formats/session/v2.json"));
     let session = place.store.open("s").expect("a session of version 2");
-    assert_eq!((session.version, session.working()), (5, Some(Input::Step(3))));
+    assert_eq!((session.version, session.working()), (VERSION, Some(Input::Step(3))));
     let steps_done: Vec<Vec<String>> =
         session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
     assert_eq!(

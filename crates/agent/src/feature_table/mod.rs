@@ -279,7 +279,9 @@ fn add(
                 return Ok(Err(left_out(format!("a model gets no better by it: {gain}"))));
             }
             Ok(gain) => feature.gain = Some(gain),
-            Err(Error::Usage(reason)) if !table.notes.contains(&reason) => table.notes.push(reason),
+            Err(Error::Usage(reason)) if !table.notes.iter().any(|known| reason == **known) => {
+                table.notes.push(reason.into())
+            }
             Err(Error::Usage(_)) => {}
             Err(error) => return Err(error),
         }

@@ -26,6 +26,7 @@ use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Join, Measure, Plan, Step};
 use lakeward_core::request::{Input, Intention, OperationKind, Signals};
 use lakeward_core::text::counted;
@@ -400,7 +401,7 @@ fn nothing_helps(table: &FeatureTable) -> RankedOperation {
 }
 
 /// A question that is asked whatever else could be done, and what it rests on.
-fn question(known: impl Into<String>, text: String) -> RankedOperation {
+fn question(known: impl Into<Message>, text: impl Into<Message>) -> RankedOperation {
     RankedOperation { requested: true, ..next_operations::asking(known, text) }
 }
 

@@ -9,6 +9,7 @@ use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{Base, unmet};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Plan, Step};
 use lakeward_core::request::{Input, Intention, Signals};
 use lakeward_reading::reader::{Role, TurnReading};
@@ -73,9 +74,9 @@ impl Agent<'_> {
         }
         let is_sure = probability >= self.ranking.prediction.sure;
         let refused = if is_sure && in_doubt && plan.relation.steps.last().is_some_and(is_total) {
-            "one figure of all rows leaves no rows to predict from".to_string()
+            message!("one figure of all rows leaves no rows to predict from")
         } else if has(&base.plan)? && !has(&plan)? {
-            format!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
+            message!("`{}`, which is to be predicted, would be lost", target.unwrap_or_default())
         } else {
             let added: Vec<&str> = turn.of(Role::Add).map(|span| span.words.as_str()).collect();
             match self.at_one_row(session, (&base.plan, &plan), &added.join(" ")) {
@@ -128,7 +129,7 @@ impl Agent<'_> {
             }
             made = self.joined_at_one_row(session, made, (&table, join), words, &mut became)?;
             if rows_of(&made)? != rows {
-                return Err(Error::Usage("its join would repeat rows".into()));
+                return Err(Error::usage("its join would repeat rows"));
             }
         }
         Ok((!became.is_empty()).then_some((made, became)))

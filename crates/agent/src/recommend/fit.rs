@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
 use lakeward_core::respect::Respect;
-use lakeward_core::text::{NameParts, counted, is_function_word, name_words};
+use lakeward_core::text::{NameParts, is_function_word, name_words};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
@@ -32,19 +34,22 @@ pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: 
 /// By the columns that come nearest to the grain that was asked for; where none was, single things want many rows.
 fn granularity(requested: Granularity, candidate: &Candidate, weights: &FitWeights) -> Match {
     let Candidate { dataset, grains, .. } = candidate;
-    let always = |evidence: &str| Match { met: true, grade: 1.0, evidence: evidence.into() };
+    let always = |evidence: Message| Match { met: true, grade: 1.0, evidence };
     let (grade, evidence) = match (requested, dataset.table(), &grains[..]) {
-        (Granularity::Either, ..) => return always("any granularity will do"),
-        (_, None, _) => (weights.unknown, "its data is not in the lake".to_string()),
+        (Granularity::Either, ..) => return always(message!("any granularity will do")),
+        (_, None, _) => (weights.unknown, message!("its data is not in the lake")),
         (Granularity::Instance, Some(table), _) => {
             let rows = table.profile.rows;
-            ((rows as f64 + 1.0).log10() / weights.many_rows.log10(), format!("it has {}", counted(rows, "row")))
+            (
+                (rows as f64 + 1.0).log10() / weights.many_rows.log10(),
+                message!("it has {}", Message::counted(rows, "row")),
+            )
         }
-        (Granularity::Aggregate, _, []) => return always("no grain is asked for by name"),
+        (Granularity::Aggregate, _, []) => return always(message!("no grain is asked for by name")),
         (Granularity::Aggregate, _, grains) => {
-            let named = |grain: &GrainColumn| format!("`{}` comes nearest to {}", grain.column, grain.said);
+            let named = |grain: &GrainColumn| message!("`{}` comes nearest to {}", &grain.column, &grain.said);
             let grade = grains.iter().map(|grain| grain.likeness).sum::<f64>() / grains.len() as f64;
-            (grade, grains.iter().map(named).collect::<Vec<_>>().join(", "))
+            (grade, Message::list(PARTS, grains.iter().map(named)))
         }
     };
     Match { met: grade >= weights.met, grade: grade.min(1.0), evidence }
@@ -64,8 +69,10 @@ fn richness(requested: Richness, dataset: &Dataset, weights: &FitWeights) -> Mat
     let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
     let few = requested == Richness::Many && informative < many && informative < columns.len();
-    let few = if few { "only " } else { "" };
-    let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
+    let evidence = match few {
+        true => message!("only {} of {} columns are informative", informative, columns.len()),
+        false => message!("{} of {} columns are informative", informative, columns.len()),
+    };
     let share = informative as f64 / many as f64;
     match requested {
         Richness::Many => Match { met: informative >= many, grade: share.min(1.0), evidence },
@@ -80,7 +87,7 @@ fn richness(requested: Richness, dataset: &Dataset, weights: &FitWeights) -> Mat
 
 fn compatibility(requested: Compatibility, candidate: &Candidate, weights: &FitWeights) -> Match {
     if requested == Compatibility::Optional {
-        return Match { met: true, grade: 1.0, evidence: "need not go with another table".into() };
+        return Match { met: true, grade: 1.0, evidence: message!("need not go with another table") };
     }
     let (key, key_seen) = key_overlap(candidate, weights);
     let (schema, schema_seen) = alignment(candidate);
@@ -89,23 +96,24 @@ fn compatibility(requested: Compatibility, candidate: &Candidate, weights: &FitW
     Match {
         met,
         grade: key.max(schema),
-        evidence: evidence.unwrap_or_else(|| "no key and no columns in common".into()),
+        evidence: evidence.unwrap_or_else(|| message!("no key and no columns in common")),
     }
 }
 
 /// Containment of the best key, less where it may be an accident; and that in words.
-pub fn key_overlap(candidate: &Candidate, weights: &FitWeights) -> (f64, Option<String>) {
+pub fn key_overlap(candidate: &Candidate, weights: &FitWeights) -> (f64, Option<Message>) {
     let Some(join) = &candidate.join else { return (0.0, None) };
     let accidental = if join.weakness.is_some() { weights.accidental_key } else { 1.0 };
-    let seen = format!("{:.0} % of `{}` is in `{}`", 100.0 * join.containment, join.query_column, join.column);
+    let share = format!("{:.0}", 100.0 * join.containment);
+    let seen = message!("{} % of `{}` is in `{}`", share, &join.query_column, &join.column);
     (join.containment * accidental, Some(seen))
 }
 
 /// How well the columns align, 0..=1; and that in words.
-pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
+pub fn alignment(candidate: &Candidate) -> (f64, Option<Message>) {
     let Some(union) = &candidate.union else { return (0.0, None) };
     let columns = union.alignment.len() + union.unmatched.len();
-    (union.parts.alignment, Some(format!("{} of {columns} columns align", union.alignment.len())))
+    (union.parts.alignment, Some(message!("{} of {} columns align", union.alignment.len(), columns)))
 }
 
 /// The demands that a table can be held against.
@@ -133,10 +141,10 @@ fn geography(places: &[String], candidate: &Candidate, weights: &FitWeights) -> 
     let mut found = 0;
     for place in places {
         if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
-            seen.push(format!("`{}` holds {place}", held.column));
+            seen.push(message!("`{}` holds {}", &held.column, place));
             found += 1;
         } else if is_about(place) {
-            seen.push(format!("it is about {place}"));
+            seen.push(message!("it is about {}", place));
             found += 1;
         }
     }
@@ -144,11 +152,11 @@ fn geography(places: &[String], candidate: &Candidate, weights: &FitWeights) -> 
         return Match {
             met: false,
             grade: weights.unknown / 2.0,
-            evidence: format!("nothing in it says {}", places.join(", ")),
+            evidence: message!("nothing in it says {}", places.join(", ")),
         };
     }
     let share = found as f64 / places.len() as f64;
-    Match { met: share >= weights.met, grade: share, evidence: seen.join(", ") }
+    Match { met: share >= weights.met, grade: share, evidence: Message::list(PARTS, seen) }
 }
 
 /// The words of a table's id, title, tags and places.
@@ -167,14 +175,14 @@ fn period(years: RequestedYears, dataset: &Dataset, weights: &FitWeights) -> Opt
     let time = dataset.table().and_then(|table| table.profile.time.as_ref());
     let covered = time.map(|time| (time.years(), &time.column));
     let Some(((Some(first), Some(last)), column)) = covered else {
-        return Some(Match { met: false, grade: weights.unknown, evidence: "it does not tell its period".into() });
+        return Some(Match { met: false, grade: weights.unknown, evidence: message!("it does not tell its period") });
     };
     // An open end asks for whatever there is on that side.
     let (start, end) = (from.unwrap_or(first.min(to.unwrap_or(last))), to.unwrap_or(last.max(from.unwrap_or(first))));
     let asked = (end - start + 1).max(1) as f64;
     let shared = (end.min(last) - start.max(first) + 1).max(0) as f64;
     let grade = (shared / asked).min(1.0);
-    Some(Match { met: grade >= weights.met, grade, evidence: format!("`{column}` covers {first} to {last}") })
+    Some(Match { met: grade >= weights.met, grade, evidence: message!("`{}` covers {} to {}", column, first, last) })
 }
 
 fn required_columns(required: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
@@ -190,8 +198,8 @@ fn required_columns(required: &[String], dataset: &Dataset, weights: &FitWeights
     let is_there = |(likeness, _): &&(f64, &str)| *likeness >= weights.same_name;
     let there: Vec<&str> = found.iter().filter(is_there).map(|(_, name)| *name).collect();
     let evidence = match there[..] {
-        [] => format!("none of {}", required.join(", ")),
-        _ => format!("has {}", there.join(", ")),
+        [] => message!("none of {}", required.join(", ")),
+        _ => message!("has {}", there.join(", ")),
     };
     Match { met: 2 * there.len() >= required.len(), grade, evidence }
 }
@@ -205,7 +213,7 @@ fn unwanted(demands: &[Demand], dataset: &Dataset) -> Option<Match> {
         let is_word = words.iter().any(|word| word.len() > 2 && word.parse::<i32>().is_err());
         is_word && words.iter().all(|word| about.contains(word))
     })?;
-    Some(Match { met: false, grade: 0.0, evidence: format!("you do not want {}", hit.said) })
+    Some(Match { met: false, grade: 0.0, evidence: message!("you do not want {}", &hit.said) })
 }
 
 /// Columns to group by: few values that repeat, or times.

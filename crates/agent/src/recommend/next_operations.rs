@@ -5,9 +5,11 @@
 
 use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message, PARTS};
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
-use lakeward_core::text::{NameParts, counted};
+use lakeward_core::text::NameParts;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_search::join::ColumnPair;
@@ -82,23 +84,20 @@ impl Situation<'_> {
 fn no_columns_named(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
     let Some(base) = situation.base else { return without_table(situation, kind) };
     let id = base.entry.id.as_str();
-    let what = match kind {
-        OperationKind::Aggregate => "figure or group",
-        _ => "column or value",
-    };
-    let nothing = match situation.opens && kind == OperationKind::Filter {
-        true => vec![met(format!("`{id}` is named"))],
-        false => vec![unmet(format!("nothing in the request names a {what} of `{id}`"))],
+    let nothing = match kind {
+        OperationKind::Filter if situation.opens => vec![met(message!("`{}` is named", id))],
+        OperationKind::Aggregate => vec![unmet(message!("nothing in the request names a figure or group of `{}`", id))],
+        _ => vec![unmet(message!("nothing in the request names a column or value of `{}`", id))],
     };
     if kind == OperationKind::Filter && !situation.is_at_hand && situation.requested.is_none() {
         let others: Vec<String> = base.plan.tables().filter(|other| *other != id).map(str::to_string).collect();
         let reason = match others.is_empty() {
-            true => format!("opens `{id}`: all {}", counted(base.entry.profile.rows, "row")),
-            false => format!("opens `{id}` and appends all rows of {}", listed(&others)),
+            true => message!("opens `{}`: all {}", id, Message::counted(base.entry.profile.rows, "row")),
+            false => message!("opens `{}` and appends all rows of {}", id, listed(&others)),
         };
         return RankedOperation { runnable: Some(base.plan.clone()), ..proposal(kind, nothing, reason) };
     }
-    proposal(kind, nothing, format!("could work on `{id}`"))
+    proposal(kind, nothing, message!("could work on `{}`", id))
 }
 
 /// The operations, best first; their scores sum to 1 and are no probabilities yet.
@@ -158,7 +157,11 @@ fn to_shares(operations: &mut [RankedOperation]) {
 }
 
 /// A proposal of `kind` that knows only what has to hold.
-pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, reason: String) -> RankedOperation {
+pub(crate) fn proposal(
+    kind: OperationKind,
+    preconditions: Vec<Precondition>,
+    reason: impl Into<Message>,
+) -> RankedOperation {
     RankedOperation {
         kind,
         score: 0.0,
@@ -169,12 +172,13 @@ pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, re
         runnable: None,
         sql: None,
         question: None,
-        reason,
+        reason: reason.into(),
     }
 }
 
 /// A question without choices, and what it rests on.
-pub(crate) fn asking(known: impl Into<String>, text: String) -> RankedOperation {
+pub(crate) fn asking(known: impl Into<Message>, text: impl Into<Message>) -> RankedOperation {
+    let text = text.into();
     let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
     RankedOperation { question: Some(question), ..proposal(OperationKind::Clarify, vec![met(known)], text) }
 }
@@ -192,23 +196,25 @@ pub(crate) fn union_part(answer: &UnionAnswer) -> UnionPart {
     UnionPart { with: Relation::of(Input::Table(answer.table.clone())), columns: columns.collect() }
 }
 
-pub(crate) fn met(what: impl Into<String>) -> Precondition {
+pub(crate) fn met(what: impl Into<Message>) -> Precondition {
     Precondition { met: true, what: what.into() }
 }
 
-pub(crate) fn unmet(what: impl Into<String>) -> Precondition {
+pub(crate) fn unmet(what: impl Into<Message>) -> Precondition {
     Precondition { met: false, what: what.into() }
 }
 
-fn check(met: bool, what: String) -> Precondition {
+fn check(met: bool, what: Message) -> Precondition {
     Precondition { met, what }
 }
 
 /// The proposal where there is no table to start from.
 pub(super) fn without_table(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
     match situation.record {
-        Some(id) => proposal(kind, vec![unmet("its data is not in the lake")], format!("needs the rows of `{id}`")),
-        None => proposal(kind, vec![unmet("none was found for it")], "needs a table".into()),
+        Some(id) => {
+            proposal(kind, vec![unmet(message!("its data is not in the lake"))], message!("needs the rows of `{}`", id))
+        }
+        None => proposal(kind, vec![unmet(message!("none was found for it"))], message!("needs a table")),
     }
 }
 
@@ -217,24 +223,24 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let Some(base) = situation.base else { return without_table(situation, kind) };
     let partner = situation.partner.and_then(|candidate| Some((candidate, candidate.join.as_ref()?)));
     let Some((candidate, answer)) = partner else {
-        let nothing = "no table shares a key with it".to_string();
+        let nothing = message!("no table shares a key with it");
         return proposal(kind, vec![unmet(nothing.clone())], nothing);
     };
     let (_, seen) = key_overlap(candidate, &situation.weights.fit);
     let enough = answer.containment >= situation.weights.fit.least_containment;
     let mut preconditions = vec![check(enough, seen.unwrap_or_default())];
     if let Some(weakness) = answer.weakness {
-        preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
+        preconditions.push(unmet(message!("the key may match by accident: {}", weakness.message())));
     }
     let weights = &situation.weights.operations;
-    let met = format!("a row meets {:.1} rows", answer.fan_out.max(1.0));
+    let met = message!("a row meets {} rows", format!("{:.1}", answer.fan_out.max(1.0)));
     preconditions.push(check(answer.fan_out <= weights.rows_met, met));
     let least = weights.wanted_column;
     let columns =
         requested_columns(situation.requested_columns, least, phrases, &base.entry.profile.columns, candidate);
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
-    let reason =
-        format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
+    let (table, own, other) = (&answer.table, &answer.query_column, &answer.column);
+    let reason = message!("adds {} from `{}` on `{}` = `{}`", listed(adds), table, own, other);
     let on = join_keys(answer);
     let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
     let with = Relation::of(Input::Table(answer.table.clone()));
@@ -286,18 +292,18 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
     let answers: Vec<(&Candidate, &UnionAnswer)> =
         situation.supplements.iter().filter_map(|candidate| Some((*candidate, candidate.union.as_ref()?))).collect();
     let Some((candidate, answer)) = answers.first() else {
-        let nothing = "no table has columns like its own".to_string();
+        let nothing = message!("no table has columns like its own");
         return proposal(kind, vec![unmet(nothing.clone())], nothing);
     };
     let (grade, seen) = alignment(candidate);
-    let seen = format!("{}, alignment {grade:.2} of 1", seen.unwrap_or_default());
+    let seen = message!("{}, alignment {} of 1", seen.unwrap_or_default(), format!("{grade:.2}"));
     let mut preconditions = vec![check(grade >= situation.weights.fit.least_alignment, seen)];
     if answer.near_copy {
-        preconditions.push(unmet("nearly all of its rows are in yours already"));
+        preconditions.push(unmet(message!("nearly all of its rows are in yours already")));
     }
     let tables: Vec<String> = answers.iter().map(|(_, answer)| answer.table.clone()).collect();
     let rows: u64 = answers.iter().map(|(_, answer)| answer.rows).sum();
-    let reason = format!("appends {rows} rows of {}, {} columns aligned", listed(&tables), answer.alignment.len());
+    let reason = message!("appends {} rows of {}, {} columns aligned", rows, listed(&tables), answer.alignment.len());
     let step = Union {
         others: answers.iter().map(|(_, answer)| union_part(answer)).collect(),
         keep_extra: false,
@@ -313,22 +319,22 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
     let lost = situation.requested.filter(|requested| requested.runnable.is_none());
     if let Some(requested) = lost {
-        let lost: Vec<&str> =
-            requested.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
-        let text = format!("What do you mean? {}", lost.join("; "));
-        return asking("nothing of it could be applied", text);
+        let lost = requested.preconditions.iter().filter(|part| !part.met).map(|part| &part.what);
+        let text = message!("What do you mean? {}", Message::list(CLAUSES, lost));
+        return asking(message!("nothing of it could be applied"), text);
     }
     let Some(question) = situation.question else {
         return proposal(
             OperationKind::Clarify,
-            vec![unmet("no question would split the tables")],
-            "nothing to ask".into(),
+            vec![unmet(message!("no question would split the tables"))],
+            message!("nothing to ask"),
         );
     };
     let asked = &situation.signals.operation;
     let open = asked.confidence < situation.weights.operations.clear || asked.label == OperationKind::Clarify;
-    let how = format!("{} is asked for with {:.0} %", asked.label.name(), 100.0 * asked.confidence);
-    let preconditions = vec![check(open, how), met(format!("an answer tells {:.1} bits", question.information))];
+    let how = message!("{} is asked for with {} %", asked.label.name(), format!("{:.0}", 100.0 * asked.confidence));
+    let preconditions =
+        vec![check(open, how), met(message!("an answer tells {} bits", format!("{:.1}", question.information)))];
     RankedOperation {
         question: Some(question.clone()),
         ..proposal(OperationKind::Clarify, preconditions, question.text.clone())
@@ -336,11 +342,11 @@ fn clarify(situation: &Situation<'_>) -> RankedOperation {
 }
 
 /// Up to three names, and how many more there are.
-pub(crate) fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> Message {
     const SHOWN: usize = 3;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown = Message::list(PARTS, names.iter().take(SHOWN).map(|name| message!("`{}`", name)));
     match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        0 => shown,
+        more => message!("{} and {} more", shown, more),
     }
 }

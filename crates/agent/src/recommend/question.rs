@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use super::narrowing::{Narrowing, NarrowingValue};
 use super::{Choice, Question};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{OperationKind, Ranked};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::{is_function_word, lower_words};
@@ -36,7 +38,7 @@ pub fn best<'a>(
     if !narrowings.is_empty() {
         let narrowing = narrowings.iter().find(|narrowing| !was_asked(&asking_for(narrowing)))?;
         let choice =
-            |value: &NarrowingValue| Choice { label: value.value.clone(), operation: None, tables: Vec::new() };
+            |value: &NarrowingValue| Choice { label: (&value.value).into(), operation: None, tables: Vec::new() };
         return Some(Question {
             text: asking_for(narrowing),
             computed: None,
@@ -49,32 +51,32 @@ pub fn best<'a>(
     // Which table it is about is no question where one is at hand.
     let tables = if is_at_hand { &[] } else { tables.as_slice() };
     let mut questions: Vec<Question> = vec![about_operation(operation)];
-    let parts = divide("Which part of the lake is it about?", tables, |candidate| {
+    let parts = divide(message!("Which part of the lake is it about?"), tables, |candidate| {
         let id = candidate.dataset.id().as_str();
-        id.split_once('/').map(|(folder, _)| folder.to_string())
+        id.split_once('/').map(|(folder, _)| folder.into())
     });
     // Folders of one table each are the tables themselves, which are listed already.
     questions.extend(
-        parts.filter(|parts| parts.choices.iter().any(|choice| choice.label != OTHER && choice.tables.len() > 1)),
+        parts.filter(|parts| parts.choices.iter().any(|choice| choice.label != *OTHER && choice.tables.len() > 1)),
     );
-    questions.extend(divide("What should a row be?", tables, |candidate| {
+    questions.extend(divide(message!("What should a row be?"), tables, |candidate| {
         Some(match candidate.dataset.table()?.profile.grain.kind {
-            GrainKind::Instance => "one single thing or event".to_string(),
-            GrainKind::Aggregate => "a figure over a group, such as a total per year".to_string(),
+            GrainKind::Instance => message!("one single thing or event"),
+            GrainKind::Aggregate => message!("a figure over a group, such as a total per year"),
         })
     }));
-    questions.extend(divide("How recent must it be?", tables, |candidate| {
+    questions.extend(divide(message!("How recent must it be?"), tables, |candidate| {
         let (_, last) = candidate.dataset.table()?.profile.time.as_ref()?.years();
         let decade = last? / 10 * 10;
-        Some(format!("the latest rows from the {decade}s"))
+        Some(message!("the latest rows from the {}s", decade))
     }));
-    questions.extend(divide("Which places should it cover?", tables, |candidate| {
+    questions.extend(divide(message!("Which places should it cover?"), tables, |candidate| {
         let places = candidate.dataset.table()?.profile.places.as_ref()?;
         Some(match (places.distinct, places.examples.first()) {
-            (1, Some(only)) => only.clone(),
+            (1, Some(only)) => only.into(),
             _ => match places.kind {
-                SemanticType::UsState => "states of the USA".to_string(),
-                _ => "several countries".to_string(),
+                SemanticType::UsState => message!("states of the USA"),
+                _ => message!("several countries"),
             },
         })
     }));
@@ -85,63 +87,64 @@ pub fn best<'a>(
 }
 
 /// The question which value of a field a record should have.
-pub fn asking_for(narrowing: &Narrowing) -> String {
+pub fn asking_for(narrowing: &Narrowing) -> Message {
     match narrowing.role {
-        Respect::Published => "In which year should it have been published?".into(),
-        ref role => format!("Which {role} should it be?"),
+        Respect::Published => message!("In which year should it have been published?"),
+        ref role => message!("Which {} should it be?", role.to_string()),
     }
 }
 
 /// What to do, where the request does not say.
 fn about_operation(asked: &Ranked<OperationKind>) -> Question {
     let label = |kind: OperationKind| match kind {
-        OperationKind::Filter => "look at rows or columns of one table",
-        OperationKind::Join => "add columns of another table to mine",
-        OperationKind::Union => "add rows of other tables below mine",
-        OperationKind::Aggregate => "counts, totals or averages",
-        OperationKind::Clarify => "something else",
+        OperationKind::Filter => message!("look at rows or columns of one table"),
+        OperationKind::Join => message!("add columns of another table to mine"),
+        OperationKind::Union => message!("add rows of other tables below mine"),
+        OperationKind::Aggregate => message!("counts, totals or averages"),
+        OperationKind::Clarify => message!("something else"),
     };
     let open: Vec<(OperationKind, f64)> =
         asked.all.iter().copied().filter(|(kind, _)| *kind != OperationKind::Clarify).collect();
     let choices = open
         .iter()
-        .map(|(kind, _)| Choice { label: label(*kind).into(), operation: Some(*kind), tables: Vec::new() })
+        .map(|(kind, _)| Choice { label: label(*kind), operation: Some(*kind), tables: Vec::new() })
         .collect();
     let weights: Vec<f64> = open.iter().map(|(_, probability)| *probability).collect();
-    Question { text: "What do you want to do?".into(), computed: None, choices, information: entropy(&weights) }
+    Question { text: message!("What do you want to do?"), computed: None, choices, information: entropy(&weights) }
 }
 
 /// A question that divides the candidates by a property; nothing where fewer than two values are known.
 fn divide(
-    text: &str,
+    text: Message,
     tables: &[(&Candidate, f64)],
-    property: impl Fn(&Candidate) -> Option<String>,
+    property: impl Fn(&Candidate) -> Option<Message>,
 ) -> Option<Question> {
-    let mut groups: BTreeMap<String, (f64, Vec<String>)> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (Message, f64, Vec<String>)> = BTreeMap::new();
     let mut known = 0;
     for (candidate, weight) in tables {
         let Some(value) = property(candidate) else { continue };
         known += 1;
-        let group = groups.entry(value).or_default();
-        group.0 += weight;
-        group.1.push(candidate.dataset.id().to_string());
+        let group = groups.entry(value.to_string()).or_insert_with(|| (value, 0.0, Vec::new()));
+        group.1 += weight;
+        group.2.push(candidate.dataset.id().to_string());
     }
     // A property that half of them do not have divides nothing.
     if groups.len() < 2 || known * 2 < tables.len() {
         return None;
     }
-    let mut groups: Vec<(String, (f64, Vec<String>))> = groups.into_iter().collect();
-    groups.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    // Of equal weight in the order of their texts, as they stand.
+    let mut groups: Vec<(Message, f64, Vec<String>)> = groups.into_values().collect();
+    groups.sort_by(|a, b| b.1.total_cmp(&a.1));
     let rest = groups.split_off(groups.len().min(MOST_CHOICES));
-    let mut weights: Vec<f64> = groups.iter().map(|(_, (weight, _))| *weight).collect();
-    weights.extend((!rest.is_empty()).then(|| rest.iter().map(|(_, (weight, _))| weight).sum::<f64>()));
+    let mut weights: Vec<f64> = groups.iter().map(|(_, weight, _)| *weight).collect();
+    weights.extend((!rest.is_empty()).then(|| rest.iter().map(|(_, weight, _)| weight).sum::<f64>()));
     let mut choices: Vec<Choice> =
-        groups.into_iter().map(|(label, (_, tables))| Choice { label, operation: None, tables }).collect();
+        groups.into_iter().map(|(label, _, tables)| Choice { label, operation: None, tables }).collect();
     if !rest.is_empty() {
-        let tables = rest.into_iter().flat_map(|(_, (_, tables))| tables).collect();
-        choices.push(Choice { label: OTHER.into(), operation: None, tables });
+        let tables = rest.into_iter().flat_map(|(_, _, tables)| tables).collect();
+        choices.push(Choice { label: message!("another one"), operation: None, tables });
     }
-    Some(Question { text: text.into(), computed: None, choices, information: entropy(&weights) })
+    Some(Question { text, computed: None, choices, information: entropy(&weights) })
 }
 
 /// Whether a column is needed that about half of the candidates have.
@@ -161,9 +164,9 @@ fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
         let distance = |weight: f64| (weight / total - 0.5).abs();
         distance(a.1).total_cmp(&distance(b.1)).then_with(|| a.0.cmp(&b.0))
     })?;
-    divide(&format!("Do you need the column `{name}`?"), tables, |candidate| {
+    divide(message!("Do you need the column `{}`?", &name), tables, |candidate| {
         let has = candidate.dataset.columns().iter().any(|column| column.name.to_lowercase() == name);
-        Some(if has { "yes".to_string() } else { "no".to_string() })
+        Some(if has { message!("yes") } else { message!("no") })
     })
 }
 
@@ -221,12 +224,12 @@ mod tests {
         let choice = |label: &str| Choice { label: label.into(), operation: None, tables: vec![] };
         let question =
             Question { text: "?".into(), computed: None, choices: vec![choice("yes"), choice("no")], information: 1.0 };
-        assert_eq!(understood(&question, " 2. ").map(|choice| choice.label.as_str()), Some("no"));
-        assert_eq!(understood(&question, "Yes").map(|choice| choice.label.as_str()), Some("yes"));
+        assert_eq!(understood(&question, " 2. ").map(|choice| &*choice.label), Some("no"));
+        assert_eq!(understood(&question, "Yes").map(|choice| &*choice.label), Some("yes"));
         assert_eq!(understood(&question, "0"), None);
         assert_eq!(understood(&question, "3"), None);
         assert_eq!(understood(&question, "perhaps"), None);
-        assert_eq!(understood(&question, "the second one").map(|choice| choice.label.as_str()), Some("no"));
+        assert_eq!(understood(&question, "the second one").map(|choice| &*choice.label), Some("no"));
         assert_eq!(understood(&question, "yes, by month"), None);
         let labels = ["energy", "the latest rows from the 1990s", "several countries", "counts, totals or averages"];
         let choices = labels.map(choice).into();
@@ -242,7 +245,7 @@ mod tests {
             ("1990", None),
         ] {
             let expected = expected.map(|place: usize| labels[place]);
-            assert_eq!(understood(&question, answer).map(|choice| choice.label.as_str()), expected, "{answer}");
+            assert_eq!(understood(&question, answer).map(|choice| &*choice.label), expected, "{answer}");
         }
     }
 }

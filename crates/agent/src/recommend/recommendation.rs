@@ -10,10 +10,11 @@ use super::task_spec::TaskSpec;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Input, Label, OperationKind, Signals, in_role};
 use lakeward_core::respect::Respect;
-use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
 use lakeward_search::{JoinAnswer, RecordAnswer, SearchAnswer, UnionAnswer};
@@ -51,7 +52,7 @@ pub struct Recommendation {
     /// What the analyst should know besides: what was left out, what could not be used.
     // The last of them are the lines of `facts`, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 /// Operations with a lower score are not shown.
@@ -85,14 +86,16 @@ impl Recommendation {
     pub fn plan(&self, number: usize) -> Result<&Plan> {
         let Some(operation) = number.checked_sub(1).and_then(|place| self.worth_showing().nth(place)) else {
             let count = self.worth_showing().count();
-            let has = if count == 0 { "proposes none".to_string() } else { format!("has 1 to {count}") };
-            return Err(Error::Usage(format!("there is no operation {number}: the answer {has}")));
+            return Err(Error::usage(match count {
+                0 => message!("there is no operation {}: the answer proposes none", number),
+                _ => message!("there is no operation {}: the answer has 1 to {}", number, count),
+            }));
         };
         operation.runnable.as_ref().ok_or_else(|| {
             let unmet = operation.preconditions.iter().filter(|precondition| !precondition.met);
-            let unmet: Vec<&str> = unmet.map(|precondition| precondition.what.as_str()).collect();
-            let why = if unmet.is_empty() { operation.reason.clone() } else { unmet.join("; ") };
-            Error::Usage(format!("operation {number} ({}) cannot be run yet: {why}", operation.kind.name()))
+            let unmet: Vec<&Message> = unmet.map(|precondition| &precondition.what).collect();
+            let why = if unmet.is_empty() { operation.reason.clone() } else { Message::list(CLAUSES, unmet) };
+            Error::usage(message!("operation {} ({}) cannot be run yet: {}", number, operation.kind.name(), why))
         })
     }
 }
@@ -103,19 +106,19 @@ pub enum Note<'a> {
     /// What a record says; [`Recommendation::notes`] has its line.
     Fact(&'a RecordFact),
     /// Any other sentence.
-    Sentence(&'a str),
+    Sentence(&'a Message),
 }
 
 impl Recommendation {
     /// Adds what records say, each with its line.
     pub(crate) fn add_facts(&mut self, facts: Vec<RecordFact>) {
-        self.notes.extend(facts.iter().map(RecordFact::line));
+        self.notes.extend(facts.iter().map(|fact| Message::from(fact.line())));
         self.facts.extend(facts);
     }
 
     /// The notes in their order, those that are lines of facts as the facts.
     pub fn typed_notes(&self) -> impl Iterator<Item = Note<'_>> {
-        let sentences = self.notes[..self.sentences()].iter().map(|note| Note::Sentence(note));
+        let sentences = self.notes[..self.sentences()].iter().map(Note::Sentence);
         sentences.chain(self.facts.iter().map(Note::Fact))
     }
 
@@ -145,7 +148,10 @@ impl NamesTables for Recommendation {
         self.summary = passed;
         self.notes.truncate(self.sentences());
         for note in &mut self.notes {
-            *note = gate.identifiers(note, &[])?;
+            let passed = gate.identifiers(note, &[])?;
+            if passed != **note {
+                *note = passed.into();
+            }
         }
         // What a record says of other works is quoted from it.
         let mut facts = Vec::with_capacity(self.facts.len());
@@ -157,8 +163,8 @@ impl NamesTables for Recommendation {
         }
         let taken = gate.taken() - before;
         if taken > 0 {
-            let what = counted(taken as u64, "name");
-            self.notes.push(format!("kept back: {what} of data that the catalogue does not have"));
+            let what = Message::counted(taken as u64, "name");
+            self.notes.push(message!("kept back: {} of data that the catalogue does not have", what));
         }
         self.add_facts(facts);
         Ok(true)
@@ -203,12 +209,12 @@ impl RankedOperation {
             choice.tables = there(gate, std::mem::take(&mut choice.tables))?;
         }
         let Some(computed) = question.computed.clone() else { return Ok(()) };
-        let labels = question.choices.iter().map(|choice| choice.label.as_str());
-        let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([computed.as_str()]).collect();
+        let labels = question.choices.iter().map(|choice| &*choice.label);
+        let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([&*computed]).collect();
         if !gate.admits_text(&question.text, &grounds)? {
             gate.count(1);
             // The reason quotes the question.
-            self.reason = self.reason.replace(&question.text, &computed);
+            self.reason = self.reason.replace(&*question.text, &computed).into();
             question.text = computed;
             question.computed = None;
         }
@@ -270,7 +276,7 @@ pub struct RankedTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_rank: Option<usize>,
     /// The answer in one line.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Listed for RankedTable {
@@ -282,7 +288,7 @@ impl Listed for RankedTable {
             "for",
             ListCell::Text(REASON_CHARS, |ranked| if ranked.record { "–" } else { ranked.operation.name() }.into()),
         ),
-        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |ranked| &ranked.reason)),
     ];
 }
 
@@ -293,7 +299,7 @@ impl RankedTable {
         column("title", ListCell::Text(TITLE_CHARS, |ranked| ranked.title.as_str().into())),
         column("cite", ListCell::Text(TITLE_CHARS, |ranked| ranked.cited().into())),
         column("utility", ListCell::Figure(2, |ranked| ranked.utility.total)),
-        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |ranked| &ranked.reason)),
     ];
 }
 
@@ -343,7 +349,7 @@ pub struct Match {
     /// How well, 0..=1.
     pub grade: f64,
     /// What was seen, in a clause.
-    pub evidence: String,
+    pub evidence: Message,
 }
 
 /// What the searches found out about a table; each only where it was asked and found it.
@@ -406,7 +412,7 @@ pub struct RankedOperation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
     /// Why, in one line.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// Something that has to hold for an operation to make sense.
@@ -415,17 +421,17 @@ pub struct Precondition {
     /// Whether it holds.
     pub met: bool,
     /// What was looked for and found, in a clause.
-    pub what: String,
+    pub what: Message,
 }
 
 /// A question whose answers split the candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// The question.
-    pub text: String,
+    pub text: Message,
     /// The question as it was computed, where a language model put it in other words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub computed: Option<String>,
+    pub computed: Option<Message>,
     /// The answers to choose from, numbered from 1 for the analyst.
     pub choices: Vec<Choice>,
     /// How much an answer tells, in bits, weighing candidates by utility.
@@ -434,8 +440,8 @@ pub struct Question {
 
 impl Question {
     /// The question as it was computed.
-    pub fn computed(&self) -> &str {
-        self.computed.as_deref().unwrap_or(&self.text)
+    pub fn computed(&self) -> &Message {
+        self.computed.as_ref().unwrap_or(&self.text)
     }
 }
 
@@ -444,7 +450,7 @@ impl Question {
 #[schemars(rename = "QuestionChoice", transform = in_order::<Self>)]
 pub struct Choice {
     /// As shown.
-    pub label: String,
+    pub label: Message,
     /// The operation it stands for, where it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationKind>,

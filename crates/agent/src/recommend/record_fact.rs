@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::answer::in_order;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::text::shown;
 
 /// Characters of a title and of a value that are told.
@@ -11,7 +13,7 @@ const TITLE: usize = 160;
 const VALUE: usize = 600;
 
 /// A respect with the field that says it, and what each of the records says in it.
-pub type Row = (String, Vec<String>);
+pub type Row = (Message, Vec<Message>);
 /// Facts of one record that are told in lines.
 const LINES: usize = 3;
 
@@ -40,8 +42,11 @@ pub struct RecordFact {
 
 impl RecordFact {
     /// The value, or that there is none.
-    pub fn statement(&self) -> String {
-        self.value.as_deref().map_or("the record does not say".to_string(), |value| shown(value, VALUE).to_string())
+    pub fn statement(&self) -> Message {
+        match &self.value {
+            Some(value) => shown(value, VALUE).into(),
+            None => message!("the record does not say"),
+        }
     }
 
     /// What it is cited by and where it is.
@@ -84,8 +89,10 @@ impl RecordFact {
                     fields.push(field);
                 }
             }
-            let label =
-                if fields.is_empty() { about.to_string() } else { format!("{about} (`{}`)", fields.join("`, `")) };
+            let label = match fields.is_empty() {
+                true => message!("{}", about),
+                false => message!("{} (`{}`)", about, fields.join("`, `")),
+            };
             (label, said.into_iter().map(|fact| fact.map(Self::statement).unwrap_or_default()).collect())
         });
         let rows = rows.collect();

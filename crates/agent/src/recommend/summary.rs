@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::recommendation::{RankedOperation, RankedTable, Recommendation};
 use crate::agentic::card::Found;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message, PARTS};
 use lakeward_core::request::{Label, OperationKind, in_role};
 use lakeward_core::respect::Respect;
 use lakeward_core::text::lower_words;
@@ -43,14 +45,14 @@ const NAMED: usize = 3;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sentence {
     /// The sentence.
-    pub text: String,
+    pub text: Message,
     /// What it is about.
     pub about: About,
     /// The ids of the tables it speaks of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cites: Vec<String>,
     /// What it rests on, as the answer says it; never empty.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Message>,
     /// Whether a language model wrote it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_model: bool,
@@ -70,9 +72,9 @@ pub enum About {
 
 impl Sentence {
     /// The sentence with what it cites; the text of a template names it.
-    pub fn cited(&self) -> String {
+    pub fn cited(&self) -> Message {
         match self.by_model && !self.cites.is_empty() {
-            true => format!("{} [{}]", self.text, self.cites.join(", ")),
+            true => message!("{} [{}]", &self.text, self.cites.join(", ")),
             false => self.text.clone(),
         }
     }
@@ -84,7 +86,12 @@ impl Sentence {
                 return Ok(false);
             }
         }
-        let grounds: Vec<&str> = self.evidence.iter().chain(&self.cites).chain(names).map(String::as_str).collect();
+        let grounds: Vec<&str> = self
+            .evidence
+            .iter()
+            .map(Message::as_str)
+            .chain(self.cites.iter().chain(names).map(String::as_str))
+            .collect();
         Ok(!self.by_model || gate.admits_text(&self.text, &grounds)?)
     }
 }
@@ -101,7 +108,7 @@ struct Piece {
 }
 
 /// What is missing from all tables that are shown: the name of the constraint and what was looked for and found.
-fn missing(answer: &Recommendation) -> Vec<(&str, &str)> {
+fn missing(answer: &Recommendation) -> Vec<(&str, &Message)> {
     let Some(first) = answer.tables.first() else { return Vec::new() };
     let unmet_in = |table: &RankedTable, name: &str| {
         table.fit.constraints.iter().any(|(other, check)| other == name && !check.met)
@@ -118,16 +125,16 @@ fn missing(answer: &Recommendation) -> Vec<(&str, &str)> {
     });
     let nowhere = constraints
         .filter(|(name, _)| !(brings && name == "columns") && answer.tables.iter().all(|table| unmet_in(table, name)));
-    nowhere.map(|(name, check)| (name.as_str(), check.evidence.as_str())).collect()
+    nowhere.map(|(name, check)| (name.as_str(), &check.evidence)).collect()
 }
 
 /// What can be done now, and the tables it uses; without its reason where no value may be told, as that can name some.
-fn next_step(answer: &Recommendation, share: Share) -> Option<(String, Vec<String>)> {
+fn next_step(answer: &Recommendation, share: Share) -> Option<(Message, Vec<String>)> {
     let first = answer.worth_showing().next()?;
     let says = match (&first.question, share) {
-        (Some(question), _) => question.computed().to_string(),
+        (Some(question), _) => question.computed().clone(),
         (None, Share::Values) => first.reason.clone(),
-        (None, Share::Schema) => first.kind.name().to_lowercase(),
+        (None, Share::Schema) => first.kind.name().to_lowercase().into(),
     };
     (!says.trim().is_empty()).then(|| (says, first.table.iter().cloned().collect()))
 }
@@ -135,7 +142,7 @@ fn next_step(answer: &Recommendation, share: Share) -> Option<(String, Vec<Strin
 /// The answer by template: of tables that are likely to serve only, and not where a table is at hand: what is done with it says so itself.
 pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
     let Some(best) = answer.tables.first().filter(|_| !is_at_hand) else { return Vec::new() };
-    let sentence = |about, text: String, cites: Vec<String>, evidence: Vec<String>| Sentence {
+    let sentence = |about, text: Message, cites: Vec<String>, evidence: Vec<Message>| Sentence {
         text,
         about,
         cites,
@@ -144,32 +151,40 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
     };
     let share = |table: &RankedTable| table.utility.total / best.utility.total.max(f64::MIN_POSITIVE);
     let equal: Vec<&RankedTable> = answer.tables.iter().take_while(|table| share(table) >= EQUAL).collect();
-    let named: Vec<String> = equal.iter().take(NAMED).map(|table| format!("`{}`", table.table)).collect();
+    let named: Vec<Message> = equal.iter().take(NAMED).map(|table| message!("`{}`", &table.table)).collect();
     let second = answer.tables.get(1);
     let text = match (answer.nothing_found, named.split_last(), second) {
-        (true, ..) => format!("Nothing in the lake seems to answer this; `{}` comes nearest.", best.table),
-        _ if best.utility.total < LIKELY => format!("`{}` comes nearest; it may not be what is wanted.", best.table),
+        (true, ..) => message!("Nothing in the lake seems to answer this; `{}` comes nearest.", &best.table),
+        _ if best.utility.total < LIKELY => message!("`{}` comes nearest; it may not be what is wanted.", &best.table),
         (_, Some((last, before)), _) if !before.is_empty() => {
-            let more = if equal.len() > NAMED { format!(", and {} more", equal.len() - NAMED) } else { String::new() };
-            format!("{} and {last}{more} serve about equally well.", before.join(", "))
+            let before = Message::list(PARTS, before);
+            match equal.len().saturating_sub(NAMED) {
+                0 => message!("{} and {} serve about equally well.", before, last),
+                more => message!("{} and {}, and {} more serve about equally well.", before, last, more),
+            }
         }
         (_, _, Some(second)) if share(second) >= BEHIND => {
-            format!("`{}` serves best, `{}` next.", best.table, second.table)
+            message!("`{}` serves best, `{}` next.", &best.table, &second.table)
         }
-        _ => format!("`{}` serves best, far ahead of all others.", best.table),
+        _ => message!("`{}` serves best, far ahead of all others.", &best.table),
     };
     let cited: Vec<&RankedTable> = if equal.len() > 1 { equal.into_iter().take(NAMED).collect() } else { vec![best] };
     let cites = cited.iter().map(|table| table.table.clone()).collect();
     let evidence = cited.iter().map(|table| table.reason.clone()).collect();
     let mut sentences = vec![sentence(About::Serves, text, cites, evidence)];
-    let missing: Vec<String> =
-        missing(answer).into_iter().map(|(name, evidence)| format!("{name}: {evidence}")).collect();
+    let missing: Vec<Message> =
+        missing(answer).into_iter().map(|(name, evidence)| message!("{}: {}", name, evidence)).collect();
     if !missing.is_empty() {
-        let text = format!("None of them has everything you asked for ({}).", missing.join("; "));
+        let text = message!("None of them has everything you asked for ({}).", Message::list(CLAUSES, &missing));
         sentences.push(sentence(About::Missing, text, Vec::new(), missing));
     }
     if let Some((says, tables)) = next_step(answer, Share::Values) {
-        sentences.push(sentence(About::Next, format!("Next: {}", says.trim_end_matches('.')), tables, vec![says]));
+        sentences.push(sentence(
+            About::Next,
+            message!("Next: {}", says.strip_suffix('.').map_or_else(|| says.clone(), Message::from)),
+            tables,
+            vec![says],
+        ));
     }
     sentences
 }
@@ -209,7 +224,7 @@ pub fn by_model(
         // A record has no cells: its reason is of what its publisher says.
         let reason = match share {
             Share::Schema if !table.record => Found::from(&table.evidence).without_values().join("; "),
-            _ => table.reason.clone(),
+            _ => table.reason.to_string(),
         };
         add(&reason, &table.reason, Some(place), About::Serves);
         let described = described(&table.table);
@@ -225,7 +240,7 @@ pub fn by_model(
     }
     let next = next_step(answer, share);
     if let Some((says, _)) = &next {
-        let whole = next_step(answer, Share::Values).map_or(String::new(), |(whole, _)| whole);
+        let whole = next_step(answer, Share::Values).map_or_else(Message::default, |(whole, _)| whole);
         add(says, &whole, None, About::Next);
     }
     let joined: Vec<String> = next.into_iter().flat_map(|(_, tables)| tables).collect();
@@ -301,10 +316,10 @@ fn grounded(
         cites.extend(more);
     }
     (tied && !invents).then(|| Sentence {
-        text,
+        text: text.into(),
         about,
         cites,
-        evidence: rests.into_iter().map(|piece| piece.whole.clone()).collect(),
+        evidence: rests.into_iter().map(|piece| (&piece.whole).into()).collect(),
         by_model: true,
     })
 }

@@ -54,7 +54,7 @@ impl UtilityWeights {
             gamma: f64,
             fit: FitForm,
         }
-        let wrong = |what: String| Error::Usage(format!("weights of the utility: {what}"));
+        let wrong = |what: String| Error::usage(format!("weights of the utility: {what}"));
         let Whole { alpha, beta, gamma, fit } =
             Whole::deserialize(Value::Object(weights.utility.clone())).map_err(|error| wrong(error.to_string()))?;
         match [alpha, beta, gamma].into_iter().find(|weight| !weight.is_finite() || *weight < 0.0) {

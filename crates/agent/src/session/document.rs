@@ -9,7 +9,7 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::{Demand, Input, Signals};
 
 /// Version of the document; [`super::older`] says which older ones are read, any other is refused, never guessed at.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// A conversation: all that the next answer depends on besides the lake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,5 @@
 //! How the document is laid out: indented where a person looks (fields of the session, of its turns and of its steps), each
-//! deeper value on one line.
+//! deeper value on one line. Messages are kept as what they were made of, so that they can be shown in another language.
 
 use std::io::{self, Write};
 
@@ -9,6 +9,7 @@ use serde_json::ser::Formatter;
 
 use super::document::Session;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message::with_parts;
 
 /// Objects and lists this deep are broken into lines.
 const BROKEN_DEPTH: usize = 3;
@@ -20,7 +21,7 @@ const BROKEN_DEPTH: usize = 3;
 pub fn text(session: &Session) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut text, Shallow { depth: 0, empty: true });
-    session.serialize(&mut serializer).map_err(|error| Error::Internal(error.to_string()))?;
+    with_parts(|| session.serialize(&mut serializer)).map_err(|error| Error::Internal(error.to_string()))?;
     text.push(b'\n');
     Ok(text)
 }

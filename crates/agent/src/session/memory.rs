@@ -105,7 +105,7 @@ impl Session {
             continues
         });
         let first = since.filter_map(|turn| turn.recommendation.as_ref()?.operations.first());
-        first.filter_map(|operation| Some(operation.question.as_ref()?.computed()))
+        first.filter_map(|operation| Some(operation.question.as_ref()?.computed().as_str()))
     }
 
     /// Ids of the records that the latest turn asked about, or of the answer that it took.

@@ -1,6 +1,6 @@
 //! Documents of older versions, made into what [`super::document`] says now, once, where they are read. Version 1 kept places,
 //! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans; up to 3 what was wanted stood in two
-//! places, constraints and the memory of a catalogue; up to 4 only the word `or` in what was said told alternatives from ways to write one value.
+//! places, constraints and the memory of a catalogue; up to 4 only the word `or` in what was said told alternatives from ways to write one value; up to 5 messages were plain texts.
 
 use serde_json::{Value, json};
 
@@ -16,9 +16,16 @@ pub const OLDEST: u32 = 1;
 
 /// A document of an older version as one of this. What is not as its version says stays, for the reader to refuse.
 pub fn upgraded(mut document: Value) -> Value {
-    upgrade_demands(&mut document);
-    upgrade_operations(&mut document);
-    upgrade_alternatives(&mut document);
+    let version = document["version"].as_u64().unwrap_or_default();
+    if version < 4 {
+        upgrade_demands(&mut document);
+    }
+    if version < 3 {
+        upgrade_operations(&mut document);
+    }
+    if version < 5 {
+        upgrade_alternatives(&mut document);
+    }
     document["version"] = json!(VERSION);
     document
 }

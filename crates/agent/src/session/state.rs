@@ -5,6 +5,7 @@ use chrono::{SecondsFormat, Utc};
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use crate::recommend::{RankedOperation, Recommendation};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Demand, Input, Signals};
 use lakeward_core::respect::Respect;
@@ -209,9 +210,12 @@ impl Session {
     /// # Errors
     /// [`Error::Usage`] if there is no such step.
     pub fn step_back(&mut self, again: bool) -> Result<&Step> {
-        let none = if again { "there is no undone operation to make again" } else { "there is no operation to undo" };
+        let none = match again {
+            true => message!("there is no undone operation to make again"),
+            false => message!("there is no operation to undo"),
+        };
         let moved = if again { self.redo() } else { self.undo() };
-        moved.ok_or_else(|| Error::Usage(none.into()))
+        moved.ok_or_else(|| Error::usage(none))
     }
 
     /// The table that operations start from: the result of the latest step that stands, else the table in use, else the

@@ -196,7 +196,7 @@ impl SessionStore {
         let path = self.path(&session.id);
         let text = layout::text(session)?;
         if text.len() as u64 > GREATEST_FILE {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "session `{}` has grown to {} MB, more than a session may have; begin another one",
                 session.id,
                 text.len() >> 20
@@ -210,7 +210,7 @@ impl SessionStore {
         if !new {
             file.replace()?;
         } else if file.claim()?.is_none() {
-            return Err(Error::Usage(format!("there is a session `{}` already", session.id)));
+            return Err(Error::usage(format!("there is a session `{}` already", session.id)));
         }
         Ok(read)
     }
@@ -301,7 +301,7 @@ impl SessionStore {
                 0 => "no operation was run in it".to_string(),
                 count => format!("it has steps 1 to {count}"),
             };
-            return Err(Error::Usage(format!("session `{}` has no step {number}: {have}", session.id)));
+            return Err(Error::usage(format!("session `{}` has no step {number}: {have}", session.id)));
         };
         let outside = || {
             let reason = format!("the file of step {number}, `{}`, is outside the folder of sessions", step.file);
@@ -359,7 +359,7 @@ impl SessionStore {
     fn lock(&self) -> Result<FileLock> {
         FileLock::wait(&self.folder.join(LOCK_FILE), LOCK_PATIENCE).map_err(|error| match error {
             Error::Locked { pid, path } => {
-                Error::Usage(format!("another process (pid {pid}) keeps writing sessions in `{}`", path.display()))
+                Error::usage(format!("another process (pid {pid}) keeps writing sessions in `{}`", path.display()))
             }
             other => other,
         })
@@ -383,7 +383,7 @@ pub fn check_name(name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::Usage(format!(
+    Err(Error::usage(format!(
         "`{}` cannot be a session's name: it {wrong}; a name has at most {GREATEST_NAME} letters, digits, `-`, `_` and `.`",
         shown(name, 80)
     )))

@@ -6,6 +6,8 @@
 use std::fmt::Write;
 
 use super::document::{Session, Step, Turn};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
 
@@ -49,10 +51,10 @@ pub fn markdown(session: &Session) -> String {
 }
 
 /// A table as people name it: `geo/countries`, `result of step 2`.
-pub fn input_name(input: &Input) -> String {
+pub fn input_name(input: &Input) -> Message {
     match input {
-        Input::Table(name) | Input::File(name) => name.clone(),
-        Input::Step(number) => format!("result of step {number}"),
+        Input::Table(name) | Input::File(name) => name.into(),
+        Input::Step(number) => message!("result of step {}", *number),
     }
 }
 
@@ -165,7 +167,7 @@ fn step_part(page: &mut Page, step: &Step) {
 
 fn input(input: &Input) -> String {
     match input {
-        Input::Step(_) => input_name(input),
+        Input::Step(_) => input_name(input).into(),
         Input::Table(name) | Input::File(name) => code(name),
     }
 }

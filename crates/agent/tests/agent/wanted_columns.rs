@@ -61,7 +61,7 @@ pub(super) fn first_of(lake: tempfile::TempDir, text: &str, table: Option<&str>)
     let plan = first.runnable.clone().unwrap_or_else(|| panic!("{first:?}"));
     let context = LakeContext::new(lake.path(), &index, Limits::default()).expect("a context");
     let preview = plan_preview(&context, &plan, &PreviewLimits::default()).expect("a preview");
-    (plan, preview, first.reason)
+    (plan, preview, first.reason.into())
 }
 
 fn has(preview: &PlanPreview, column: &str) -> bool {
@@ -233,7 +233,7 @@ fn of_two_keys_that_join_as_well_the_one_spoken_of_is_taken_or_it_is_told() {
         let answer = agent.turn(&mut Session::new("keys", "lake"), &request).expect("an answer");
         let first = answer.operations.first().expect("an operation").clone();
         let doubts: Vec<String> =
-            first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.clone()).collect();
+            first.preconditions.iter().filter(|part| !part.met).map(|part| part.what.to_string()).collect();
         (first.reason, doubts)
     };
     let (reason, unmet) = doubts("add the capital");
@@ -310,7 +310,7 @@ fn a_question_is_asked_once() {
         let request = Request { text: text.into(), ..Request::default() };
         let answer = agent.turn(&mut session, &request).expect("an answer");
         let question = answer.operations.first().and_then(|first| first.question.clone());
-        asked.extend(question.map(|question| question.text));
+        asked.extend(question.map(|question| question.text.to_string()));
     }
     let mut different = asked.clone();
     different.sort();

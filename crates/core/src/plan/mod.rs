@@ -119,7 +119,7 @@ impl Plan {
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
         read.map_err(|error| Error::io("read", path, error))?;
-        Self::from_json(&text).map_err(|error| Error::Usage(format!("`{}`: {error}", path.display())))
+        Self::from_json(&text).map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))
     }
 
     /// Reads a plan from JSON.
@@ -127,16 +127,16 @@ impl Plan {
     /// # Errors
     /// [`Error::Usage`] for another version, for text that is no plan (with the place) and for what [`Plan::check`] refuses.
     pub fn from_json(text: &str) -> Result<Self> {
-        let no_plan = |error: serde_json::Error| Error::Usage(format!("this is no plan: {error}"));
+        let no_plan = |error: serde_json::Error| Error::usage(format!("this is no plan: {error}"));
         match version_of(text.as_bytes(), "version").map_err(no_plan)? {
             Some(version) if version == u64::from(PLAN_VERSION) => {}
             Some(other) => {
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "this plan has version {other}; this program reads version {PLAN_VERSION}"
                 )));
             }
             None => {
-                return Err(Error::Usage(format!("a plan says its version: \"version\": {PLAN_VERSION}")));
+                return Err(Error::usage(format!("a plan says its version: \"version\": {PLAN_VERSION}")));
             }
         }
         let plan: Plan = serde_json::from_str(text).map_err(no_plan)?;

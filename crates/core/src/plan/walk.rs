@@ -36,7 +36,7 @@ impl Size {
     fn step(&mut self) -> Result<()> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "a plan has at most {MOST_STEPS} steps, those of its other tables included"
             )));
         }
@@ -47,10 +47,10 @@ impl Size {
     fn part(&mut self, depth: usize) -> Result<()> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(Error::Usage(format!("a plan has at most {MOST_PARTS} conditions, values and measures")));
+            return Err(Error::usage(format!("a plan has at most {MOST_PARTS} conditions, values and measures")));
         }
         if depth > MOST_DEPTH {
-            return Err(Error::Usage(format!("a plan's parts lie at most {MOST_DEPTH} deep in each other")));
+            return Err(Error::usage(format!("a plan's parts lie at most {MOST_DEPTH} deep in each other")));
         }
         Ok(())
     }

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use super::{
-    Arithmetic, Comparison, Condition, DatePart, Direction, Expression, Grouping, Join, JoinKind, Key, Measure,
+    Arithmetic, Branch, Comparison, Condition, DatePart, Direction, Expression, Grouping, Join, JoinKind, Key, Measure,
     MeasureFunction, NumberFunction, Order, Pivot, Relation, Step, TextFunction, TextTest, Union, Value, ValueType,
 };
+use crate::message;
+use crate::message::{AND, CLAUSES, Message, OR, PARTS};
 use crate::request::Input;
 
 /// Values of a list that are named; of more the number is told.
@@ -20,199 +22,218 @@ impl fmt::Display for Input {
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Filter(condition) => {
-                write!(out, "keeps the rows whose {}", condition.to_string().trim_start_matches("the "))
+/// Texts are those of the messages.
+macro_rules! shown_as_message {
+    ($($of:ty),*) => {
+        $(impl fmt::Display for $of {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.message())
             }
+        })*
+    };
+}
+
+shown_as_message!(Step, Grouping, Key, Measure, Join, Relation, Union, Pivot, Order, Condition, Expression);
+
+impl Step {
+    /// What it does.
+    pub fn message(&self) -> Message {
+        match self {
+            Step::Filter(condition) => message!("keeps the rows whose {}", condition.whose()),
             Step::Select(columns) => {
                 let columns = columns.iter().map(|kept| match &kept.name {
-                    Some(name) if *name != kept.column => format!("{} as {name}", kept.column),
-                    _ => kept.column.clone(),
+                    Some(name) if *name != kept.column => message!("{} as {}", &kept.column, name),
+                    _ => Message::from(&kept.column),
                 });
-                write!(out, "keeps the columns {}", listed(columns, "and"))
+                message!("keeps the columns {}", listed(columns, AND))
             }
-            Step::Drop(columns) => write!(out, "leaves out {}", listed(columns, "and")),
+            Step::Drop(columns) => message!("leaves out {}", listed(columns, AND)),
             Step::Rename(pairs) => {
-                write!(out, "calls {}", listed(pairs.iter().map(|(old, new)| format!("{old} {new}")), "and"))
+                message!("calls {}", listed(pairs.iter().map(|(old, new)| message!("{} {}", old, new)), AND))
             }
-            Step::Derive { name, value } => write!(out, "adds {name}: {value}"),
-            Step::Group(grouping) => grouping.fmt(out),
-            Step::Distinct(columns) if columns.is_empty() => out.write_str("leaves out rows that repeat another"),
-            Step::Distinct(columns) => write!(out, "keeps one row for each {}", listed(columns, "and")),
-            Step::Sort(by) => write!(out, "orders the rows by {}", orders(by)),
-            Step::Limit { rows, skip: 0 } => write!(out, "keeps the first {}", rows_of(*rows)),
-            Step::Limit { rows, skip } => write!(out, "keeps {} after the first {skip}", rows_of(*rows)),
-            Step::Top(top) => write!(
-                out,
+            Step::Derive { name, value } => message!("adds {}: {}", name, value.message()),
+            Step::Group(grouping) => grouping.message(),
+            Step::Distinct(columns) if columns.is_empty() => message!("leaves out rows that repeat another"),
+            Step::Distinct(columns) => message!("keeps one row for each {}", listed(columns, AND)),
+            Step::Sort(by) => message!("orders the rows by {}", orders(by)),
+            Step::Limit { rows, skip: 0 } => message!("keeps the first {}", rows_of(*rows)),
+            Step::Limit { rows, skip } => message!("keeps {} after the first {}", rows_of(*rows), *skip),
+            Step::Top(top) => message!(
                 "keeps the first {} for each {}, by {}",
                 rows_of(top.rows),
-                listed(&top.within, "and"),
+                listed(&top.within, AND),
                 orders(&top.by)
             ),
-            Step::Join(join) => join.fmt(out),
-            Step::Union(union) => union.fmt(out),
-            Step::Unpivot(unpivot) => write!(
-                out,
+            Step::Join(join) => join.message(),
+            Step::Union(union) => union.message(),
+            Step::Unpivot(unpivot) => message!(
                 "turns {} into rows: their name as {}, their value as {}",
                 columns(unpivot.columns.len()),
-                unpivot.name,
-                unpivot.value
+                &unpivot.name,
+                &unpivot.value
             ),
-            Step::Pivot(pivot) => pivot.fmt(out),
+            Step::Pivot(pivot) => pivot.message(),
         }
     }
 }
 
-fn rows_of(rows: u64) -> String {
-    if rows == 1 { "row".to_string() } else { format!("{rows} rows") }
+fn rows_of(rows: u64) -> Message {
+    if rows == 1 { message!("row") } else { Message::counted(rows, "row") }
 }
 
-fn columns(count: usize) -> String {
-    if count == 1 { "one column".to_string() } else { format!("{count} columns") }
+fn columns(count: usize) -> Message {
+    if count == 1 { message!("one column") } else { Message::counted(count as u64, "column") }
 }
 
-impl fmt::Display for Grouping {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // For each month of a date, not for each the month.
-        let bare = |key: &Key| match (&key.name, &key.of) {
-            (Some(name), Expression::Arithmetic { .. }) => name.clone(),
-            _ => key.to_string().trim_start_matches("the ").to_string(),
+/// A message without the article it begins with: for each month of a date, not for each the month.
+fn bare(message: Message) -> Message {
+    let Some(made_of) = message.made_of() else {
+        return message.strip_prefix("the ").map(Message::from).unwrap_or(message);
+    };
+    let mut parts = made_of.parts.clone();
+    match made_of.template.strip_prefix("the ") {
+        Some(template) => Message::of(template.to_string(), parts),
+        None if made_of.template.starts_with("{}") || !made_of.template.contains("{}") => {
+            let Some(first) = parts.first_mut() else { return message };
+            *first = bare(std::mem::take(first));
+            Message::of(made_of.template.clone(), parts)
+        }
+        None => message,
+    }
+}
+
+impl Grouping {
+    fn message(&self) -> Message {
+        let key = |key: &Key| match (&key.name, &key.of) {
+            (Some(name), Expression::Arithmetic { .. }) => name.into(),
+            _ => bare(key.message()),
         };
-        let keys = listed(self.keys.iter().map(bare), "and");
-        let measures = listed(&self.measures, "and");
+        let keys = listed(self.keys.iter().map(key), AND);
+        let measures = listed(self.measures.iter().map(Measure::message), AND);
         match (self.keys.is_empty(), self.measures.is_empty()) {
-            (true, _) => write!(out, "computes {measures} of all rows"),
-            (false, true) => write!(out, "keeps one row for each {keys}"),
-            (false, false) => write!(out, "computes {measures} for each {keys}"),
+            (true, _) => message!("computes {} of all rows", measures),
+            (false, true) => message!("keeps one row for each {}", keys),
+            (false, false) => message!("computes {} for each {}", measures, keys),
         }
     }
 }
 
-impl fmt::Display for Key {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.of.fmt(out)
+impl Key {
+    fn message(&self) -> Message {
+        self.of.message()
     }
 }
 
-impl fmt::Display for Measure {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.function.write(out, self.of.as_ref())?;
-        self.condition.as_ref().map_or(Ok(()), |condition| write!(out, " where {condition}"))
+impl Measure {
+    /// What it computes.
+    pub fn message(&self) -> Message {
+        let figure = self.function.message(self.of.as_ref());
+        match &self.condition {
+            Some(condition) => message!("{} where {}", figure, condition.message()),
+            None => figure,
+        }
     }
 }
 
 impl MeasureFunction {
-    /// Writes what it computes of a value.
-    fn write(&self, out: &mut fmt::Formatter<'_>, of: Option<&Expression>) -> fmt::Result {
-        let name = match self {
-            MeasureFunction::Count => {
-                return match of {
-                    Some(of) => write!(out, "the number of {of}"),
-                    None => out.write_str("the number of rows"),
-                };
-            }
+    /// What it computes of a value.
+    fn message(&self, of: Option<&Expression>) -> Message {
+        let value = of.map(Expression::message).unwrap_or_default();
+        match self {
+            MeasureFunction::Count if of.is_some() => message!("the number of {}", value),
+            MeasureFunction::Count => message!("the number of rows"),
             MeasureFunction::Share { within, times } => {
-                let part = if *times == 100.0 { "percentage" } else { "share" };
-                match of {
-                    Some(of) => write!(out, "the {part} of the total {of}")?,
-                    None => write!(out, "the {part} of all rows")?,
-                }
-                return if within.is_empty() { Ok(()) } else { write!(out, " within {}", listed(within, "and")) };
+                let is_percentage = *times == 100.0;
+                let share = match (of, is_percentage) {
+                    (Some(_), true) => message!("the percentage of the total {}", value),
+                    (Some(_), false) => message!("the share of the total {}", value),
+                    (None, true) => message!("the percentage of all rows"),
+                    (None, false) => message!("the share of all rows"),
+                };
+                if within.is_empty() { share } else { message!("{} within {}", share, listed(within, AND)) }
             }
-            MeasureFunction::CountDistinct => "number of different",
-            MeasureFunction::Sum => "total",
-            MeasureFunction::Mean => "mean of",
-            MeasureFunction::Median => "median of",
-            MeasureFunction::Quantile { at } => {
-                write!(out, "the {at} quantile of ")?;
-                return of.map_or(Ok(()), |of| write!(out, "{of}"));
-            }
-            MeasureFunction::Min => "smallest",
-            MeasureFunction::Max => "largest",
-            MeasureFunction::StandardDeviation => "standard deviation of",
-            MeasureFunction::First { by } => {
-                out.write_str("the ")?;
-                of.map_or(Ok(()), |of| write!(out, "{of}"))?;
-                return write!(out, " of the row that is first by {}", orders(by));
-            }
+            MeasureFunction::CountDistinct => message!("the number of different {}", value),
+            MeasureFunction::Sum => message!("the total {}", value),
+            MeasureFunction::Mean => message!("the mean of {}", value),
+            MeasureFunction::Median => message!("the median of {}", value),
+            MeasureFunction::Quantile { at } => message!("the {} quantile of {}", at.to_string(), value),
+            MeasureFunction::Min => message!("the smallest {}", value),
+            MeasureFunction::Max => message!("the largest {}", value),
+            MeasureFunction::StandardDeviation => message!("the standard deviation of {}", value),
+            MeasureFunction::First { by } => message!("the {} of the row that is first by {}", value, orders(by)),
             MeasureFunction::Correlation { with } => {
-                out.write_str("the correlation of ")?;
-                of.map_or(Ok(()), |of| write!(out, "{of}"))?;
-                return write!(out, " with {with}");
+                message!("the correlation of {} with {}", value, with.message())
             }
-        };
-        write!(out, "the {name} ")?;
-        of.map_or(Ok(()), |of| write!(out, "{of}"))
+        }
     }
 }
 
-impl fmt::Display for Join {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Join {
+    fn message(&self) -> Message {
         let keys = listed(
-            self.on.iter().map(|key| {
-                if key.left.eq_ignore_ascii_case(&key.right) {
-                    key.left.clone()
-                } else {
-                    format!("{} = {}", key.left, key.right)
-                }
+            self.on.iter().map(|key| match key.left.eq_ignore_ascii_case(&key.right) {
+                true => Message::from(&key.left),
+                false => message!("{} = {}", &key.left, &key.right),
             }),
-            "and",
+            AND,
         );
-        let with = &self.with;
+        let with = self.with.message();
         let added = match self.columns.as_slice() {
-            [] => "its columns".to_string(),
-            some => listed(some.iter().map(|kept| kept.name.as_ref().unwrap_or(&kept.column)), "and"),
+            [] => message!("its columns"),
+            some => listed(some.iter().map(|kept| kept.name.as_ref().unwrap_or(&kept.column)), AND),
         };
         match self.kind {
-            JoinKind::Left => write!(out, "adds {added} from {with} by {keys}"),
+            JoinKind::Left => message!("adds {} from {} by {}", added, with, keys),
             JoinKind::Inner => {
-                write!(out, "adds {added} from {with} by {keys}; rows without a partner are left out")
+                message!("adds {} from {} by {}; rows without a partner are left out", added, with, keys)
             }
-            JoinKind::Full => write!(out, "adds {added} and the rows without a partner from {with} by {keys}"),
-            JoinKind::Semi => write!(out, "keeps the rows with a partner in {with} by {keys}"),
-            JoinKind::Anti => write!(out, "keeps the rows without a partner in {with} by {keys}"),
+            JoinKind::Full => message!("adds {} and the rows without a partner from {} by {}", added, with, keys),
+            JoinKind::Semi => message!("keeps the rows with a partner in {} by {}", with, keys),
+            JoinKind::Anti => message!("keeps the rows without a partner in {} by {}", with, keys),
         }
     }
 }
 
-impl fmt::Display for Relation {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.source.fmt(out)?;
+impl Relation {
+    /// Where its rows come from and what is done with them.
+    pub fn message(&self) -> Message {
+        let source = Message::from(self.source.to_string());
         if self.steps.is_empty() {
-            return Ok(());
+            return source;
         }
-        write!(out, " ({})", self.steps.iter().map(Step::to_string).collect::<Vec<_>>().join("; "))
+        message!("{} ({})", source, Message::list(CLAUSES, self.steps.iter().map(Step::message)))
     }
 }
 
-impl fmt::Display for Union {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "appends the rows of {}", listed(self.others.iter().map(|part| &part.with), "and"))?;
-        self.source_column.as_ref().map_or(Ok(()), |name| write!(out, ", with their table as {name}"))
+impl Union {
+    fn message(&self) -> Message {
+        let appended =
+            message!("appends the rows of {}", listed(self.others.iter().map(|part| part.with.message()), AND));
+        match &self.source_column {
+            Some(name) => message!("{}, with their table as {}", appended, name),
+            None => appended,
+        }
     }
 }
 
-impl fmt::Display for Pivot {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "makes a column of each {} with {}", self.column, self.measure)?;
-        if self.rows.is_empty() { Ok(()) } else { write!(out, ", a row for each {}", listed(&self.rows, "and")) }
+impl Pivot {
+    fn message(&self) -> Message {
+        let made = message!("makes a column of each {} with {}", &self.column, self.measure.message());
+        if self.rows.is_empty() { made } else { message!("{}, a row for each {}", made, listed(&self.rows, AND)) }
     }
 }
 
-impl fmt::Display for Order {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.by.fmt(out)?;
+impl Order {
+    fn message(&self) -> Message {
         match self.direction {
-            Direction::Ascending => Ok(()),
-            Direction::Descending => out.write_str(", largest first"),
+            Direction::Ascending => self.by.message(),
+            Direction::Descending => message!("{}, largest first", self.by.message()),
         }
     }
 }
 
-fn orders(by: &[Order]) -> String {
-    by.iter().map(Order::to_string).collect::<Vec<_>>().join(", then ")
+fn orders(by: &[Order]) -> Message {
+    Message::list(", then ", by.iter().map(Order::message))
 }
 
 impl fmt::Display for Value {
@@ -226,141 +247,165 @@ impl fmt::Display for Value {
     }
 }
 
-impl fmt::Display for Condition {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn value_of(value: &Value) -> Message {
+    value.to_string().into()
+}
+
+impl Condition {
+    /// What holds of the rows that meet it, behind "whose": without an article.
+    pub fn whose(&self) -> Message {
+        bare(self.message())
+    }
+
+    /// What holds of the rows that meet it.
+    pub fn message(&self) -> Message {
         match self {
-            Condition::Compare { left, comparison, right } => write!(out, "{left} is {}{right}", comparison.words()),
-            Condition::Between { value, from, to } => write!(out, "{value} is from {from} to {to}"),
-            Condition::OneOf { value, values } => write!(out, "{value} is {}", listed(values, "or")),
-            Condition::Text { value, test, text, .. } => write!(out, "{value} {} “{text}”", test.words()),
-            Condition::Missing(value) => write!(out, "{value} is missing"),
-            Condition::Holds(value) => write!(out, "{value} is true"),
-            Condition::All(parts) if parts.is_empty() => out.write_str("values are any"),
-            Condition::Any(parts) if parts.is_empty() => out.write_str("values are none"),
-            Condition::All(parts) => out.write_str(&joined(parts, " and ")),
-            Condition::Any(parts) => out.write_str(&joined(parts, " or ")),
+            Condition::Compare { left, comparison, right } => {
+                let (left, right) = (left.message(), right.message());
+                match comparison {
+                    Comparison::Equal => message!("{} is {}", left, right),
+                    Comparison::Different => message!("{} is other than {}", left, right),
+                    Comparison::Less => message!("{} is below {}", left, right),
+                    Comparison::AtMost => message!("{} is at most {}", left, right),
+                    Comparison::Greater => message!("{} is above {}", left, right),
+                    Comparison::AtLeast => message!("{} is at least {}", left, right),
+                }
+            }
+            Condition::Between { value, from, to } => {
+                message!("{} is from {} to {}", value.message(), value_of(from), value_of(to))
+            }
+            Condition::OneOf { value, values } => {
+                message!("{} is {}", value.message(), listed(values.iter().map(value_of), OR))
+            }
+            Condition::Text { value, test, text, .. } => match test {
+                TextTest::Contains => message!("{} contains “{}”", value.message(), text),
+                TextTest::Starts => message!("{} starts with “{}”", value.message(), text),
+                TextTest::Ends => message!("{} ends with “{}”", value.message(), text),
+            },
+            Condition::Missing(value) => message!("{} is missing", value.message()),
+            Condition::Holds(value) => message!("{} is true", value.message()),
+            Condition::All(parts) if parts.is_empty() => message!("values are any"),
+            Condition::Any(parts) if parts.is_empty() => message!("values are none"),
+            Condition::All(parts) => joined(parts, " and "),
+            Condition::Any(parts) => joined(parts, " or "),
             Condition::Not(part) => match part.as_ref() {
-                Condition::Missing(value) => write!(out, "{value} is there"),
+                Condition::Missing(value) => message!("{} is there", value.message()),
                 Condition::Compare { left, comparison: Comparison::Equal, right } => {
-                    write!(out, "{left} is not {right}")
+                    message!("{} is not {}", left.message(), right.message())
                 }
-                Condition::OneOf { value, values } => write!(out, "{value} is neither {}", listed(values, "nor")),
-                Condition::Holds(value) => write!(out, "{value} is not true"),
+                Condition::OneOf { value, values } => {
+                    message!("{} is neither {}", value.message(), listed(values.iter().map(value_of), " nor "))
+                }
+                Condition::Holds(value) => message!("{} is not true", value.message()),
                 Condition::Text { value, test: TextTest::Contains, text, .. } => {
-                    write!(out, "{value} does not contain “{text}”")
+                    message!("{} does not contain “{}”", value.message(), text)
                 }
-                part => write!(out, "not ({part})"),
+                part => message!("not ({})", part.message()),
             },
         }
     }
 }
 
 /// Conditions with a word between them; those of several parts in brackets.
-fn joined(parts: &[Condition], word: &str) -> String {
+fn joined(parts: &[Condition], word: &'static str) -> Message {
     let in_brackets = |part: &Condition| match part {
-        Condition::All(inner) | Condition::Any(inner) if inner.len() > 1 => format!("({part})"),
-        part => part.to_string(),
+        Condition::All(inner) | Condition::Any(inner) if inner.len() > 1 => message!("({})", part.message()),
+        part => part.message(),
     };
-    parts.iter().map(in_brackets).collect::<Vec<_>>().join(word)
+    let mut parts = parts.iter().map(in_brackets);
+    let first = parts.next().unwrap_or_default();
+    parts.fold(first, |before, part| match word {
+        " or " => message!("{} or {}", before, part),
+        _ => message!("{} and {}", before, part),
+    })
 }
 
-impl Comparison {
-    /// The words between “is” and the value.
-    fn words(self) -> &'static str {
-        match self {
-            Comparison::Equal => "",
-            Comparison::Different => "other than ",
-            Comparison::Less => "below ",
-            Comparison::AtMost => "at most ",
-            Comparison::Greater => "above ",
-            Comparison::AtLeast => "at least ",
-        }
-    }
-}
-
-impl TextTest {
-    fn words(self) -> &'static str {
-        match self {
-            TextTest::Contains => "contains",
-            TextTest::Starts => "starts with",
-            TextTest::Ends => "ends with",
-        }
-    }
-}
-
-impl fmt::Display for Expression {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let within = |out: &mut fmt::Formatter<'_>, within: &[String]| {
-            if within.is_empty() { Ok(()) } else { write!(out, " within the same {}", listed(within, "and")) }
+impl Expression {
+    /// What it is the value of.
+    pub fn message(&self) -> Message {
+        let within = |value: Message, within: &[String]| match within {
+            [] => value,
+            within => message!("{} within the same {}", value, listed(within, AND)),
         };
         match self {
-            Expression::Column(name) => out.write_str(name),
-            Expression::Value(value) => value.fmt(out),
+            Expression::Column(name) => name.into(),
+            Expression::Value(value) => value_of(value),
             Expression::Arithmetic { operator, left, right } => {
-                write!(out, "{} {} {}", operand(left), operator.sign(), operand(right))
+                message!("{} {} {}", operand(left), operator.sign(), operand(right))
             }
             Expression::Number { function, of } => match function {
-                NumberFunction::Absolute => write!(out, "{of} without its sign"),
-                NumberFunction::Round(decimals) => write!(out, "{} rounded to {decimals} decimals", operand(of)),
-                NumberFunction::Floor => write!(out, "{} rounded down", operand(of)),
-                NumberFunction::Ceiling => write!(out, "{} rounded up", operand(of)),
-                NumberFunction::Logarithm => write!(out, "the logarithm of {}", operand(of)),
-                NumberFunction::SquareRoot => write!(out, "the square root of {}", operand(of)),
-            },
-            Expression::Text { function, of } => match function {
-                TextFunction::Lower => write!(out, "{of} in lower case"),
-                TextFunction::Upper => write!(out, "{of} in upper case"),
-                TextFunction::Trim => write!(out, "{of} without white space around it"),
-                TextFunction::Length => write!(out, "the length of {of}"),
-                TextFunction::Normal => write!(out, "{of} in normal form"),
-                TextFunction::Slice { from, length: Some(length) } => {
-                    write!(out, "{length} characters of {of} from number {from}")
+                NumberFunction::Absolute => message!("{} without its sign", of.message()),
+                NumberFunction::Round(decimals) => {
+                    message!("{} rounded to {} decimals", operand(of), decimals.to_string())
                 }
-                TextFunction::Slice { from, length: None } => write!(out, "{of} from character {from}"),
-                TextFunction::Replace { text, with } => write!(out, "{of} with “{with}” for “{text}”"),
-                TextFunction::Split { by, part } => write!(out, "part {part} of {of} between “{by}”"),
+                NumberFunction::Floor => message!("{} rounded down", operand(of)),
+                NumberFunction::Ceiling => message!("{} rounded up", operand(of)),
+                NumberFunction::Logarithm => message!("the logarithm of {}", operand(of)),
+                NumberFunction::SquareRoot => message!("the square root of {}", operand(of)),
             },
-            Expression::Concat(parts) => write!(out, "{} put together", listed(parts, "and")),
-            Expression::Part { part, of } => write!(out, "the {} of {of}", part.words()),
-            Expression::Bin { of, width, .. } => write!(out, "{of} in steps of {width}"),
+            Expression::Text { function, of } => {
+                let of = of.message();
+                match function {
+                    TextFunction::Lower => message!("{} in lower case", of),
+                    TextFunction::Upper => message!("{} in upper case", of),
+                    TextFunction::Trim => message!("{} without white space around it", of),
+                    TextFunction::Length => message!("the length of {}", of),
+                    TextFunction::Normal => message!("{} in normal form", of),
+                    TextFunction::Slice { from, length: Some(length) } => {
+                        message!("{} characters of {} from number {}", length.to_string(), of, from.to_string())
+                    }
+                    TextFunction::Slice { from, length: None } => {
+                        message!("{} from character {}", of, from.to_string())
+                    }
+                    TextFunction::Replace { text, with } => message!("{} with “{}” for “{}”", of, with, text),
+                    TextFunction::Split { by, part } => {
+                        message!("part {} of {} between “{}”", part.to_string(), of, by)
+                    }
+                }
+            }
+            Expression::Concat(parts) => message!("{} put together", listed(parts.iter().map(Self::message), AND)),
+            Expression::Part { part: DatePart::Year, of } => message!("the year of {}", of.message()),
+            Expression::Part { part, of } => message!("the {} of {}", part.words(), of.message()),
+            Expression::Bin { of, width, .. } => message!("{} in steps of {}", of.message(), width.to_string()),
             Expression::Case { branches, otherwise } => {
-                let branches = branches.iter().map(|branch| format!("{} where {}", branch.then, branch.when));
-                out.write_str(&branches.collect::<Vec<_>>().join(", "))?;
-                otherwise.as_ref().map_or(Ok(()), |value| write!(out, ", else {value}"))
+                let branch = |branch: &Branch| message!("{} where {}", branch.then.message(), branch.when.message());
+                let branches = Message::list(PARTS, branches.iter().map(branch));
+                match otherwise {
+                    Some(value) => message!("{}, else {}", branches, value.message()),
+                    None => branches,
+                }
             }
-            Expression::FirstPresent(parts) => write!(out, "the first of {} that is there", listed(parts, "and")),
-            Expression::Convert { to, of } => write!(out, "{of} as {}", to.words()),
-            Expression::Over { function, of, within: keys } => {
-                function.write(out, of.as_deref())?;
-                within(out, keys)
+            Expression::FirstPresent(parts) => {
+                message!("the first of {} that is there", listed(parts.iter().map(Self::message), AND))
             }
+            Expression::Convert { to, of } => message!("{} as {}", of.message(), to.words()),
+            Expression::Over { function, of, within: keys } => within(function.message(of.as_deref()), keys),
             Expression::Share { of, within: keys, times } => {
-                let part = if *times == 100.0 { "percentage" } else { "share" };
-                write!(out, "the {part} of the total {of}")?;
-                within(out, keys)
+                let share = match *times == 100.0 {
+                    true => message!("the percentage of the total {}", of.message()),
+                    false => message!("the share of the total {}", of.message()),
+                };
+                within(share, keys)
+            }
+            Expression::Previous { of, by, within: keys, rows: 1 } => {
+                within(message!("{} of the row before by {}", of.message(), orders(by)), keys)
             }
             Expression::Previous { of, by, within: keys, rows } => {
-                let back = if *rows == 1 { "before".to_string() } else { format!("{rows} before") };
-                write!(out, "{of} of the row {back} by {}", orders(by))?;
-                within(out, keys)
+                within(message!("{} of the row {} before by {}", of.message(), rows.to_string(), orders(by)), keys)
             }
             Expression::RunningTotal { of, by, within: keys } => {
-                write!(out, "the total {of} up to the row by {}", orders(by))?;
-                within(out, keys)
+                within(message!("the total {} up to the row by {}", of.message(), orders(by)), keys)
             }
-            Expression::Rank { by, within: keys } => {
-                write!(out, "the place by {}", orders(by))?;
-                within(out, keys)
-            }
+            Expression::Rank { by, within: keys } => within(message!("the place by {}", orders(by)), keys),
         }
     }
 }
 
 /// An operand of a calculation, in brackets where it is one itself.
-fn operand(of: &Expression) -> String {
+fn operand(of: &Expression) -> Message {
     match of {
-        Expression::Arithmetic { .. } => format!("({of})"),
-        of => of.to_string(),
+        Expression::Arithmetic { .. } => message!("({})", of.message()),
+        of => of.message(),
     }
 }
 
@@ -406,13 +451,12 @@ impl ValueType {
 }
 
 /// `a, b and c`; of a long list the first ones and how many more.
-fn listed<T: ToString>(items: impl IntoIterator<Item = T>, word: &str) -> String {
-    let mut items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+fn listed<M: Into<Message>>(items: impl IntoIterator<Item = M>, word: &'static str) -> Message {
+    let mut items: Vec<Message> = items.into_iter().map(Into::into).collect();
     if items.len() > NAMED {
         let more = items.len() - (NAMED - 1);
         items.truncate(NAMED - 1);
-        items.push(format!("{more} more"));
+        items.push(message!("{} more", more));
     }
-    let last = items.pop().unwrap_or_default();
-    if items.is_empty() { last } else { format!("{} {word} {last}", items.join(", ")) }
+    Message::list(word, items)
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::message;
+use crate::message::{AND, Message, OR};
 use crate::respect::Respect;
 
 /// What a dataset must or should be, or must not be, in one respect.
@@ -69,6 +71,17 @@ impl Demand {
         format!("{}: {self}{}", self.role, if inferred { "?" } else { "" })
     }
 
+    /// It in words: `Ontario and Quebec`, `2015 onward`, `not PDF`.
+    pub fn message(&self) -> Message {
+        let value = match &self.value {
+            Demanded::Words => Message::from(&self.said),
+            Demanded::Values(things) => Message::list(AND, things.iter().filter_map(|ways| ways.first())),
+            Demanded::AnyOf(values) => Message::list(OR, values),
+            Demanded::Period(years) => years.message(),
+        };
+        if self.avoid { message!("not {}", value) } else { value }
+    }
+
     /// A wish that is only words yet.
     pub fn in_words(role: Respect, words: impl Into<String>, turn: usize) -> Self {
         Self {
@@ -100,21 +113,9 @@ pub fn topic_words(demands: &[Demand]) -> impl Iterator<Item = &str> {
     demands.iter().filter(about).map(|demand| demand.said.as_str())
 }
 
-/// Formats it in words: `Ontario and Quebec`, `2015 onward`, `not PDF`.
 impl fmt::Display for Demand {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.avoid {
-            formatter.write_str("not ")?;
-        }
-        match &self.value {
-            Demanded::Words => formatter.write_str(&self.said),
-            Demanded::Values(things) => {
-                let names: Vec<&str> = things.iter().filter_map(|ways| ways.first()).map(String::as_str).collect();
-                formatter.write_str(&names.join(" and "))
-            }
-            Demanded::AnyOf(values) => formatter.write_str(&values.join(" or ")),
-            Demanded::Period(years) => write!(formatter, "{years}"),
-        }
+        formatter.write_str(&self.message())
     }
 }
 
@@ -153,15 +154,22 @@ impl RequestedYears {
     }
 }
 
+impl RequestedYears {
+    /// It in words: `1980 to 1985`, `2015 onward`.
+    pub fn message(self) -> Message {
+        match self {
+            Self::Cover { from, to } if from == to => from.into(),
+            Self::Cover { from, to } => message!("{} to {}", from, to),
+            Self::Exactly { from, to } if from == to => message!("{} and no other years", from),
+            Self::Exactly { from, to } => message!("{} to {} and no other years", from, to),
+            Self::StartsIn(year) => message!("{} onward", year),
+            Self::EndsIn(year) => message!("up to {}", year),
+        }
+    }
+}
+
 impl fmt::Display for RequestedYears {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cover { from, to } if from == to => write!(formatter, "{from}"),
-            Self::Cover { from, to } => write!(formatter, "{from} to {to}"),
-            Self::Exactly { from, to } if from == to => write!(formatter, "{from} and no other years"),
-            Self::Exactly { from, to } => write!(formatter, "{from} to {to} and no other years"),
-            Self::StartsIn(year) => write!(formatter, "{year} onward"),
-            Self::EndsIn(year) => write!(formatter, "up to {year}"),
-        }
+        formatter.write_str(&self.message())
     }
 }

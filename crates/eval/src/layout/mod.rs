@@ -25,7 +25,7 @@ use lines::{bad_file, file_of};
 /// [`Error::Io`]; [`Error::Benchmark`] for a folder of unknown layout or an unreadable line.
 pub fn read(folder: &Path) -> Result<Benchmark> {
     if !folder.is_dir() {
-        return Err(Error::Usage(format!("`{}` is not a folder", folder.display())));
+        return Err(Error::usage(format!("`{}` is not a folder", folder.display())));
     }
     match kind_of(folder)? {
         LayoutKind::Trec => trec::read(folder),

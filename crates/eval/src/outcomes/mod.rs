@@ -163,7 +163,7 @@ pub fn score<A: Analyst>(
     let mut outcomes = Vec::new();
     for task in &tasks {
         let Some(analyst) = analysts.get_mut(&task.lake) else {
-            return Err(Error::Usage(format!("nothing is known of the lake `{}`", task.lake)));
+            return Err(Error::usage(format!("nothing is known of the lake `{}`", task.lake)));
         };
         analyst.begin(task.start.as_deref())?;
         let mut after_right = true;

@@ -141,7 +141,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
     let banks = banks(options)?;
     let share = |share: f64| (0.0..=1.0).contains(&share);
     if !share(options.same_turn) || !share(options.later_turn) || options.same_turn + options.later_turn > 1.0 {
-        return Err(Error::Usage("shares of corrections lie between 0 and 1, and so does their sum".into()));
+        return Err(Error::usage("shares of corrections lie between 0 and 1, and so does their sum"));
     }
     let catalogue = Catalogue::new(records);
     let mut random = SplitMix(options.seed);
@@ -178,7 +178,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
     }
     if made.is_empty() && options.dialogues > 0 {
         let what = "no record of this catalogue says enough, besides its title, for a plan and has fields that tell it from most others";
-        return Err(Error::Usage(what.into()));
+        return Err(Error::usage(what));
     }
     Ok(made)
 }
@@ -192,7 +192,7 @@ fn banks(options: &SimulationOptions) -> Result<Vec<&'static str>> {
     match options.banks.iter().find(|name| known(name).is_none()) {
         Some(unknown) => {
             let all: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Err(Error::Usage(format!("there are no phrases called `{unknown}`: {}", all.join(", "))))
+            Err(Error::usage(format!("there are no phrases called `{unknown}`: {}", all.join(", "))))
         }
         None => Ok(options.banks.iter().filter_map(known).collect()),
     }

@@ -52,7 +52,7 @@ pub(super) fn read_records(
             let files = source::list_files(folder)?;
             let names = metadata::record_files(folder, &files, &|_| false);
             if names.is_empty() {
-                return Err(Error::Usage(format!("the folder `{}` has no catalogue", folder.display())));
+                return Err(Error::usage(format!("the folder `{}` has no catalogue", folder.display())));
             }
             listing.problems.extend(metadata::unread_catalogues(folder, &files, &names));
             names.iter().map(|name| folder.join(name)).collect()

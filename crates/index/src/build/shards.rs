@@ -164,7 +164,7 @@ pub fn list(
     let named = |path: &Path| {
         let real = storage::canonical(path).map_err(|error| Error::io("list", path, error))?;
         real.to_str().map(str::to_string).ok_or_else(|| {
-            Error::Usage(format!(
+            Error::usage(format!(
                 "`{}` is not UTF-8, so no list can name it; `lakeward index` reads it",
                 path.display()
             ))
@@ -350,7 +350,7 @@ fn take(
         }
     }
     if !missing.is_empty() && !in_part {
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "{} of {} shards of `{}` are missing or damaged: {}; run `lakeward index work LIST --shard K` for each, or commit the others with `--in-part`",
             missing.len(),
             header.shards.len(),

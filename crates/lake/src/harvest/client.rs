@@ -47,7 +47,7 @@ struct Failed {
 impl<'m> Client<'m> {
     pub fn new(url: &str, pause: Duration, monitor: &'m dyn Monitor) -> Result<Self> {
         let wrong = |why: &str| {
-            Error::Usage(format!("`{}` is no address of a repository: {why}", lakeward_core::text::shown(url, 200)))
+            Error::usage(format!("`{}` is no address of a repository: {why}", lakeward_core::text::shown(url, 200)))
         };
         let url = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {

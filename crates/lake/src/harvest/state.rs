@@ -48,7 +48,7 @@ impl State {
         ];
         if let Some((_, what, before)) = differs.into_iter().find(|(differs, ..)| *differs) {
             let folder = options.folder.display();
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the folder `{folder}` has a harvest with another {what}, `{before}`; use another folder"
             )));
         }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LogicalType, SMALL_DOMAIN, SemanticType};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_sketch::ColumnSketch;
 
 /// Why equal values in this column are weak evidence for a relation between tables.
@@ -25,15 +27,15 @@ pub enum Weakness {
 }
 
 impl Weakness {
-    /// The reason as text, for answers.
-    pub fn reason(self) -> &'static str {
+    /// The reason, for answers.
+    pub fn message(self) -> Message {
         match self {
-            Weakness::Year => "years: they occur in many unrelated tables",
-            Weakness::Boolean => "a yes/no column",
-            Weakness::Counter => "row numbers 1, 2, 3, …",
-            Weakness::SmallNumbers => "small whole numbers",
-            Weakness::SmallDomain => "only a few distinct values",
-            Weakness::Measure => "measured numbers: they agree by chance",
+            Weakness::Year => message!("years: they occur in many unrelated tables"),
+            Weakness::Boolean => message!("a yes/no column"),
+            Weakness::Counter => message!("row numbers 1, 2, 3, …"),
+            Weakness::SmallNumbers => message!("small whole numbers"),
+            Weakness::SmallDomain => message!("only a few distinct values"),
+            Weakness::Measure => message!("measured numbers: they agree by chance"),
         }
     }
 }

@@ -114,7 +114,7 @@ fn changed_parts_of_columns() {
     fuzz("columns of a giant table (forgiving)", &path, || {
         let changed = ScannedPart::from_bytes(&fs::read(&path).unwrap());
         let parts = changed.into_iter().chain(ScannedPart::from_bytes(&other)).collect();
-        let wrong = || Error::Usage("they do not fit".into());
+        let wrong = || Error::usage("they do not fit");
         let (scan, _) = ScannedPart::join(parts).ok_or_else(wrong)?;
         assert_eq!((scan.names.len(), scan.sketches.len()), (3, 3));
         profile::profile(&scan);
@@ -157,7 +157,7 @@ fn changed_checkpoints_of_sketches() {
     fuzz("a checkpoint of sketches (forgiving)", path, || {
         let scan = read()?;
         assert_eq!(scan.report.rows, rows);
-        if scan.unread_bytes > 0 { Ok(()) } else { Err(Error::Usage("it is not used".into())) }
+        if scan.unread_bytes > 0 { Ok(()) } else { Err(Error::usage("it is not used")) }
     });
     fuzz("a checkpoint of sketches with a checksum (forgiving)", path, || {
         let changed = fs::read(path).unwrap();

@@ -307,5 +307,5 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 fn wrong(path: &Path, what: &str) -> Error {
-    Error::Usage(format!("the embedding model in `{}`: {what}", path.display()))
+    Error::usage(format!("the embedding model in `{}`: {what}", path.display()))
 }

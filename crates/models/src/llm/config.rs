@@ -147,7 +147,7 @@ impl LlmConfig {
     /// # Errors
     /// [`Error::Usage`] naming the setting.
     pub fn checked(self) -> Result<Self> {
-        let wrong = |name: &str, what: &str| Err(Error::Usage(format!("llm.{name} {what}")));
+        let wrong = |name: &str, what: &str| Err(Error::usage(format!("llm.{name} {what}")));
         let seconds = [("timeout_seconds", self.timeout_seconds), ("seconds_per_turn", self.seconds_per_turn)];
         if let Some((name, _)) = seconds.iter().find(|(_, value)| !(*value > 0.0 && *value <= 86_400.0)) {
             return wrong(name, "must be more than 0 and at most a day");
@@ -178,15 +178,13 @@ impl LlmConfig {
     /// [`Error::Usage`] for a server that is not on this machine, and for prompts.
     pub fn of_a_lake(self) -> Result<Self> {
         if self.prompts.is_some() {
-            return Err(Error::Usage(
-                "the `lakeward.toml` of a lake may not set prompts: set them in your own file, named by LAKEWARD_CONFIG"
-                    .into(),
+            return Err(Error::usage(
+                "the `lakeward.toml` of a lake may not set prompts: set them in your own file, named by LAKEWARD_CONFIG",
             ));
         }
         if self.share == Share::Values {
-            return Err(Error::Usage(
-                "the `lakeward.toml` of a lake may not share values: set that in your own file, named by LAKEWARD_CONFIG"
-                    .into(),
+            return Err(Error::usage(
+                "the `lakeward.toml` of a lake may not share values: set that in your own file, named by LAKEWARD_CONFIG",
             ));
         }
         // A model without a URL would be requested from OpenAI.
@@ -255,11 +253,11 @@ impl EmbeddingConfig {
     /// [`Error::Usage`] naming the setting.
     pub fn checked(self) -> Result<Self> {
         if !(self.timeout_seconds > 0.0 && self.timeout_seconds <= 86_400.0) {
-            return Err(Error::Usage("embedding.timeout_seconds must be more than 0 and at most a day".into()));
+            return Err(Error::usage("embedding.timeout_seconds must be more than 0 and at most a day"));
         }
         self.url.as_deref().map(server::parse).transpose()?;
         if self.path.is_some() && self.model.is_some() {
-            return Err(Error::Usage("`[embedding]` has both a `path` and a server's `model`: set one of them".into()));
+            return Err(Error::usage("`[embedding]` has both a `path` and a server's `model`: set one of them"));
         }
         Ok(self)
     }
@@ -270,9 +268,8 @@ impl EmbeddingConfig {
     /// [`Error::Usage`] for a server that is not on this machine.
     pub fn of_a_lake(self) -> Result<Self> {
         if self.model.is_some() && self.url.is_none() {
-            return Err(Error::Usage(
-                "the `lakeward.toml` of a lake must set a `url` on this machine with the `model` of `[embedding]`"
-                    .into(),
+            return Err(Error::usage(
+                "the `lakeward.toml` of a lake must set a `url` on this machine with the `model` of `[embedding]`",
             ));
         }
         of_this_machine(self.url.as_deref(), "an embedding model", "LAKEWARD_EMBEDDING_URL")?;
@@ -304,7 +301,7 @@ fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> 
     if lakeward_http::is_loopback(&server::parse(url)?) {
         return Ok(());
     }
-    Err(Error::Usage(format!(
+    Err(Error::usage(format!(
         "the `lakeward.toml` of a lake may set {what} on this machine only, not `{url}`: set {variable}, or put the settings \
          in your own file, named by LAKEWARD_CONFIG"
     )))

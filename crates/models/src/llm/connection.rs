@@ -191,7 +191,7 @@ impl Drop for Connection {
 fn http_client(url: &Url, host: &str) -> Result<reqwest::Client> {
     lakeward_http::client(CONNECT, Some(url))
         .build()
-        .map_err(|error| Error::Usage(format!("cannot prepare a connection to `{host}`: {}", innermost(&error))))
+        .map_err(|error| Error::usage(format!("cannot prepare a connection to `{host}`: {}", innermost(&error))))
 }
 
 /// Sends a request until there is a usable response, the retries are used up, or no time is left for another.

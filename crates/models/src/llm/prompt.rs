@@ -289,7 +289,7 @@ impl Prompts {
     pub fn load(folder: &Path) -> Result<Self> {
         let mut prompts = Self::shipped().clone();
         if !folder.is_dir() {
-            return Err(Error::Usage(format!("prompts: `{}` is not a folder", folder.display())));
+            return Err(Error::usage(format!("prompts: `{}` is not a folder", folder.display())));
         }
         for (of, prompt) in &mut prompts.0 {
             let path = folder.join(format!("{}.md", of.name()));
@@ -299,7 +299,7 @@ impl Prompts {
                 Err(error) => return Err(Error::io("read", &path, error)),
             };
             *prompt = Prompt::parse(*of, &text)
-                .map_err(|problem| Error::Usage(format!("prompt `{}`: {problem}", path.display())))?;
+                .map_err(|problem| Error::usage(format!("prompt `{}`: {problem}", path.display())))?;
         }
         Ok(prompts)
     }

@@ -29,8 +29,7 @@ impl Key {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let wrong =
-            || Error::Usage("the key of the model's server contains characters that are not allowed in a key".into());
+        let wrong = || Error::usage("the key of the model's server contains characters that are not allowed in a key");
         // HTTP would allow some others: typographic quotes, a key in two halves.
         if !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());
@@ -75,7 +74,7 @@ pub struct Manners {
 /// The base URL of a server, checked: `http` or `https`, with a host, without user and password.
 pub(crate) fn parse(text: &str) -> Result<Url> {
     let wrong =
-        |what: &str| Error::Usage(format!("the language model's address {what}; one is http://127.0.0.1:8080/v1"));
+        |what: &str| Error::usage(format!("the language model's address {what}; one is http://127.0.0.1:8080/v1"));
     let url = Url::parse(text.trim()).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(wrong("is not a web address"));

@@ -17,6 +17,7 @@ use self::model::Kind;
 use self::table::ModelTable;
 use crate::context::LakeContext;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message::Message;
 use lakeward_core::plan::Plan;
 
 /// Folds of a cross-validation.
@@ -118,11 +119,11 @@ pub fn feature_gain(context: &LakeContext, plan: &Plan, options: &GainOptions) -
     let started = Instant::now();
     let table = ModelTable::read(context, plan, options)?;
     if table.rows() < LEAST_ROWS {
-        return Err(Error::Usage(format!("{} rows with `{}`: too few to test a model", table.rows(), options.target)));
+        return Err(Error::usage(format!("{} rows with `{}`: too few to test a model", table.rows(), options.target)));
     }
     let folds = folds(&table)?;
     let mut best: Option<(Kind, Vec<f64>, Vec<f64>)> = None;
-    let mut failed = String::new();
+    let mut failed = Message::default();
     for kind in [Kind::Linear, Kind::Tree] {
         if best.is_some() && started.elapsed() * 2 > options.within {
             break;
@@ -140,7 +141,7 @@ pub fn feature_gain(context: &LakeContext, plan: &Plan, options: &GainOptions) -
             best = Some((kind, without, with));
         }
     }
-    let (kind, without, with) = best.ok_or(Error::Usage(failed))?;
+    let (kind, without, with) = best.ok_or(Error::usage(failed))?;
     let gains: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with - without).collect();
     let gain = mean(&gains);
     let count = gains.len() as f64;
@@ -205,7 +206,7 @@ fn folds(table: &ModelTable) -> Result<Vec<Fold>> {
         }
     }
     if folds.iter().any(|(train, test)| train.len() < 10 || test.is_empty()) {
-        return Err(Error::Usage("too few groups or times to test a model on those it has not seen".into()));
+        return Err(Error::usage("too few groups or times to test a model on those it has not seen"));
     }
     Ok(folds)
 }

@@ -51,7 +51,7 @@ pub(super) fn score(table: &ModelTable, kind: Kind, columns: usize, train: &[usi
 }
 
 fn failed(error: smartcore::error::Failed) -> Error {
-    Error::Usage(format!("no model could be fitted: {error}"))
+    Error::usage(format!("no model could be fitted: {error}"))
 }
 
 fn matrix(rows: &Vec<Vec<f64>>) -> Result<DenseMatrix<f64>> {

@@ -83,16 +83,16 @@ impl ModelTable {
             Column::Labels(target) => {
                 let labels = target.iter().max().map_or(0, |most| *most as usize + 1);
                 if labels > MOST_LABELS {
-                    return Err(Error::Usage(format!("`{}` has more than {MOST_LABELS} labels", options.target)));
+                    return Err(Error::usage(format!("`{}` has more than {MOST_LABELS} labels", options.target)));
                 }
                 (target.into_iter().map(f64::from).collect(), labels)
             }
         };
         if target.iter().any(|value| !value.is_finite()) {
-            return Err(Error::Usage(format!("`{}` has values that are no finite numbers", options.target)));
+            return Err(Error::usage(format!("`{}` has values that are no finite numbers", options.target)));
         }
         if target.iter().all(|value| *value == target[0]) {
-            return Err(Error::Usage(format!("`{}` has one value only", options.target)));
+            return Err(Error::usage(format!("`{}` has one value only", options.target)));
         }
         Ok(Self { target, columns, groups, order, labels })
     }

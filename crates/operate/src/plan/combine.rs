@@ -33,7 +33,7 @@ impl Compiler<'_> {
     /// What a join compares, as SQL of the left and the right side.
     pub(super) fn key_pairs(left: &InputTable, right: &InputTable, join: &Join) -> Result<Vec<KeyPair>> {
         if join.on.is_empty() {
-            return Err(Error::Usage("a join needs at least one pair of columns that must be equal".into()));
+            return Err(Error::usage("a join needs at least one pair of columns that must be equal"));
         }
         join.on
             .iter()
@@ -102,7 +102,7 @@ impl Compiler<'_> {
     /// Which columns of the tables of a union stand below each other.
     pub(super) fn aligned(&mut self, made: &mut Made, union: &Union) -> Result<Aligned> {
         if union.others.is_empty() {
-            return Err(Error::Usage("a union needs at least one table to append".into()));
+            return Err(Error::usage("a union needs at least one table to append"));
         }
         self.close(made);
         let width = made.table.columns.len();
@@ -122,7 +122,7 @@ impl Compiler<'_> {
                 }
                 if columns.iter().all(Option::is_none) {
                     let name = &theirs.name;
-                    return Err(Error::Usage(format!(
+                    return Err(Error::usage(format!(
                         "no column of `{name}` has the name of one here; say which belong together"
                     )));
                 }
@@ -131,7 +131,7 @@ impl Compiler<'_> {
                 let here = made.table.column(here)?;
                 let place = made.table.columns.iter().position(|column| column.name == here.name).unwrap_or(0);
                 if columns[place].is_some() {
-                    return Err(Error::Usage(format!(
+                    return Err(Error::usage(format!(
                         "two columns of `{}` are aligned with `{}`",
                         theirs.name, here.name
                     )));

@@ -134,7 +134,7 @@ fn with(of: &Typed, comparison: Comparison, value: &Value) -> Result<String> {
             Ok(format!("{} {sign} {}", normal(&of.sql), normal(&literal(&text))))
         }
         Family::Boolean | Family::Other => {
-            Err(Error::Usage(format!("the values of `{}` have no order", of.column.name)))
+            Err(Error::usage(format!("the values of `{}` have no order", of.column.name)))
         }
     }
 }

@@ -11,7 +11,7 @@ use lakeward_core::error::{Error, Result};
 /// The values that are some, and whether one stands for a missing value.
 pub(super) fn apart<'v>(column: &InputColumn, values: &'v [String]) -> Result<(Vec<&'v str>, bool)> {
     if values.is_empty() {
-        return Err(Error::Usage(format!("no value is given for `{}`", column.name)));
+        return Err(Error::usage(format!("no value is given for `{}`", column.name)));
     }
     // A word that the column keeps is a value, whatever it means elsewhere.
     let is_missing = |value: &str| column.writing.is_missing(value.trim());

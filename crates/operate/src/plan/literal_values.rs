@@ -34,7 +34,7 @@ pub(super) fn number(value: &str) -> Option<String> {
 /// [`Error::Usage`] for what is no number.
 pub(super) fn number_for(column: &InputColumn, value: &str) -> Result<String> {
     number(value)
-        .ok_or_else(|| Error::Usage(format!("`{}` holds numbers, and `{}` is none", column.name, shown(value))))
+        .ok_or_else(|| Error::usage(format!("`{}` holds numbers, and `{}` is none", column.name, shown(value))))
 }
 
 /// The yes or no that `value` is.
@@ -45,7 +45,7 @@ pub(super) fn boolean_for(column: &InputColumn, value: &str) -> Result<&'static 
     match yes_or_no(value.trim()) {
         Some(true) => Ok("TRUE"),
         Some(false) => Ok("FALSE"),
-        None => Err(Error::Usage(format!("`{}` holds yes and no, and `{}` is neither", column.name, shown(value)))),
+        None => Err(Error::usage(format!("`{}` holds yes and no, and `{}` is neither", column.name, shown(value)))),
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Span {
 pub(super) fn span_for(column: &InputColumn, value: &str) -> Result<Span> {
     span(value).ok_or_else(|| {
         let shown = shown(value);
-        Error::Usage(format!("`{}` holds dates, and `{shown}` is none; write 2021, 2021-03 or 2021-03-14", column.name))
+        Error::usage(format!("`{}` holds dates, and `{shown}` is none; write 2021, 2021-03 or 2021-03-14", column.name))
     })
 }
 

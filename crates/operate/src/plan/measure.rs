@@ -27,7 +27,7 @@ pub(super) fn measured(
             let within = within.iter().map(|name| {
                 let key = keys.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
                 key.map(|(_, sql)| sql.clone()).ok_or_else(|| {
-                    Error::Usage(format!("a share is computed within keys of its grouping, and `{name}` is none"))
+                    Error::usage(format!("a share is computed within keys of its grouping, and `{name}` is none"))
                 })
             });
             let within = within.collect::<Result<Vec<_>>>()?;
@@ -62,7 +62,7 @@ pub(super) fn call(
     let Some(of) = of else {
         return match function {
             MeasureFunction::Count => Ok((format!("count(*){filter}"), WHOLE)),
-            other => Err(Error::Usage(format!("the {} of what?", other.word()))),
+            other => Err(Error::usage(format!("the {} of what?", other.word()))),
         };
     };
     let own = || of.column.data_type.clone();
@@ -77,7 +77,7 @@ pub(super) fn call(
         MeasureFunction::Median => (format!("median({})", of.double()?), NUMBER),
         MeasureFunction::Quantile { at } => {
             if !(0.0..=1.0).contains(at) {
-                return Err(Error::Usage(format!("a quantile lies between 0 and 1, not at {at}")));
+                return Err(Error::usage(format!("a quantile lies between 0 and 1, not at {at}")));
             }
             (format!("percentile_cont({}) WITHIN GROUP (ORDER BY {})", plain_part(*at), of.double()?), NUMBER)
         }
@@ -89,7 +89,7 @@ pub(super) fn call(
             (format!("corr({}, {})", of.double()?, value(table, with)?.double()?), NUMBER)
         }
         MeasureFunction::Share { .. } => {
-            return Err(Error::Usage("a share is computed by a grouping".into()));
+            return Err(Error::usage("a share is computed by a grouping"));
         }
     };
     Ok((format!("{call}{filter}"), data_type))

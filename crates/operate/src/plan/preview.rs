@@ -14,8 +14,9 @@ use crate::counts::{add_notes, with_memory};
 use crate::notes::Note;
 use crate::rows::ResultColumn;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Edit, Plan, Relation, Step};
-use lakeward_core::text::counted;
 
 /// What a plan may become, and what is told of it before.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +73,7 @@ pub struct PlanPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepPreview {
     /// One sentence.
-    pub does: String,
+    pub does: Message,
     /// Rows after it; none after a step that is stopped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
@@ -164,16 +165,12 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
 }
 
 /// What a step does, with the rows that a filter keeps of those before it.
-fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> String {
+fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> Message {
     match (step, before, after) {
         (Step::Filter(condition), Some(before), Some(after)) if after > 0 => {
-            format!(
-                "keeps the {after} of {} whose {}",
-                counted(before, "row"),
-                condition.to_string().trim_start_matches("the ")
-            )
+            message!("keeps the {} of {} whose {}", after, Message::counted(before, "row"), condition.whose())
         }
-        _ => step.to_string(),
+        _ => step.message(),
     }
 }
 

@@ -63,7 +63,7 @@ pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out:
     let sql = counter.compiler.compile(plan)?;
     counter.joins_within(None, &plan.relation)?;
     if let Some(reason) = counter.stopped {
-        return Err(Error::Usage(reason));
+        return Err(Error::usage(reason));
     }
     let from_kept = counter.compiler.compile(plan)?;
     let inputs = counter.compiler.inputs.iter();
@@ -135,7 +135,7 @@ fn write(
         rows += batch.num_rows() as u64;
         if rows > limits.max_rows {
             // The exact number is known to the preview; counting on would take as long as writing.
-            return Err(Error::Usage(too_many_rows(rows, limits.max_rows)));
+            return Err(Error::usage(too_many_rows(rows, limits.max_rows)));
         }
         writer.write(&batch, out)?;
     }

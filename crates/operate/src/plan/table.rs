@@ -125,7 +125,7 @@ impl Compiler<'_> {
         for (_, column) in &columns {
             let lower = column.name.to_lowercase();
             if taken.contains(&lower) {
-                return Err(Error::Usage(format!("two columns would be called `{}`", column.name)));
+                return Err(Error::usage(format!("two columns would be called `{}`", column.name)));
             }
             taken.push(lower);
         }
@@ -179,7 +179,7 @@ impl Compiler<'_> {
                 let kept = made.table.columns.iter().filter(|column| !dropped.contains(&column.name)).cloned();
                 let kept: Vec<_> = kept.map(|column| (identifier(&column.name), column)).collect();
                 if kept.is_empty() {
-                    return Err(Error::Usage("no column would be left".into()));
+                    return Err(Error::usage("no column would be left"));
                 }
                 self.project(made, "selected", kept)
             }
@@ -303,7 +303,7 @@ impl Compiler<'_> {
 
     pub(super) fn group(&mut self, made: &mut Made, grouping: &Grouping) -> Result<()> {
         if grouping.keys.is_empty() && grouping.measures.is_empty() {
-            return Err(Error::Usage("a grouping needs a key or something to compute".into()));
+            return Err(Error::usage("a grouping needs a key or something to compute"));
         }
         let mut grouping = self.grouping_of_columns(made, grouping, looks_around)?;
         if differ_by_casts(&made.table, &grouping)? {
@@ -382,7 +382,7 @@ impl Compiler<'_> {
     /// Columns to order by, hidden ones for what is none.
     fn order_names(&mut self, made: &mut Made, by: &[Order]) -> Result<Vec<(String, Direction)>> {
         if by.is_empty() {
-            return Err(Error::Usage("an order needs something to order by".into()));
+            return Err(Error::usage("an order needs something to order by"));
         }
         let mut names = Vec::new();
         for order in by {
@@ -434,7 +434,7 @@ pub(super) fn own(table: &InputTable) -> Vec<(String, InputColumn)> {
 /// Columns that are kept, some under another name.
 pub(super) fn renamed(table: &InputTable, kept: &[Kept]) -> Result<Vec<(String, InputColumn)>> {
     if kept.is_empty() {
-        return Err(Error::Usage("no column would be left".into()));
+        return Err(Error::usage("no column would be left"));
     }
     kept.iter()
         .map(|kept| {
@@ -448,7 +448,7 @@ pub(super) fn renamed(table: &InputTable, kept: &[Kept]) -> Result<Vec<(String, 
 /// A name for a column.
 pub(super) fn named(name: &str) -> Result<String> {
     if name.trim().is_empty() {
-        return Err(Error::Usage("a column needs a name".into()));
+        return Err(Error::usage("a column needs a name"));
     }
     Ok(name.to_string())
 }

@@ -14,7 +14,7 @@ const MOST_PIVOTED: usize = 200;
 impl Compiler<'_> {
     pub(super) fn unpivot(&mut self, made: &mut Made, unpivot: &Unpivot) -> Result<()> {
         if unpivot.columns.is_empty() {
-            return Err(Error::Usage("no column is named to become rows".into()));
+            return Err(Error::usage("no column is named to become rows"));
         }
         let turned: Vec<InputColumn> = made.table.columns_named(&unpivot.columns)?.into_iter().cloned().collect();
         let is_turned = |column: &InputColumn| turned.iter().any(|other| other.name == column.name);
@@ -42,7 +42,7 @@ impl Compiler<'_> {
         let of = Expression::column(column.name.clone());
         let values = if pivot.values.is_empty() { self.values_of(made, &column)? } else { pivot.values.clone() };
         if values.is_empty() {
-            return Err(Error::Usage(format!("`{}` has no values to make columns of", column.name)));
+            return Err(Error::usage(format!("`{}` has no values to make columns of", column.name)));
         }
         let measured: Vec<String> = pivot
             .measure
@@ -89,7 +89,7 @@ impl Compiler<'_> {
             Family::Time => {
                 let name = &column.name;
                 let advice = format!("`{name}` holds times; derive the date or the part that is to make columns");
-                return Err(Error::Usage(advice));
+                return Err(Error::usage(advice));
             }
             // Of texts with one normal form one stands for all.
             Family::Text => {
@@ -103,7 +103,7 @@ impl Compiler<'_> {
         let most = MOST_PIVOTED;
         let texts = super::first_column(self.context, &sql, most + 1)?;
         if texts.len() > most {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "`{}` has more than {most} different values, too many to make a column of each; name the values",
                 column.name
             )));

@@ -36,7 +36,7 @@ impl Typed {
             Family::Boolean => Ok(format!("CAST({} AS BIGINT)", self.sql)),
             Family::Text | Family::Empty => Ok(self.column.call("value_number", &self.sql)),
             Family::Date | Family::Time | Family::Other => {
-                Err(Error::Usage(format!("`{}` holds no numbers", self.column.name)))
+                Err(Error::usage(format!("`{}` holds no numbers", self.column.name)))
             }
         }
     }
@@ -55,7 +55,7 @@ impl Typed {
             Family::Time => Ok(format!("CAST({} AS DATE)", self.sql)),
             Family::Text | Family::Empty => Ok(self.column.call("value_date", &self.sql)),
             Family::Number | Family::Boolean | Family::Other => {
-                Err(Error::Usage(format!("`{}` holds no dates", self.column.name)))
+                Err(Error::usage(format!("`{}` holds no dates", self.column.name)))
             }
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn value(table: &InputTable, expression: &Expression) -> Result<Typed
         Expression::Part { part, of } => date_part(*part, &value(table, of)?, &name)?,
         Expression::Bin { of, width, start } => {
             if !(width.is_finite() && *width > 0.0 && start.is_finite()) {
-                return Err(Error::Usage("the width of a bin is a number above zero".into()));
+                return Err(Error::usage("the width of a bin is a number above zero"));
             }
             let number = value(table, of)?.double()?;
             let from = if *start == 0.0 { number } else { format!("({number} - {})", plain(*start)) };
@@ -134,7 +134,7 @@ pub(super) fn value(table: &InputTable, expression: &Expression) -> Result<Typed
             let (call, data_type) = measure::call(table, function, of.as_ref(), None)?;
             match function {
                 MeasureFunction::Quantile { .. } | MeasureFunction::Share { .. } => {
-                    return Err(Error::Usage(format!("{name} is computed by a grouping, not beside the rows")));
+                    return Err(Error::usage(format!("{name} is computed by a grouping, not beside the rows")));
                 }
                 _ => {}
             }
@@ -165,7 +165,7 @@ pub(super) fn value(table: &InputTable, expression: &Expression) -> Result<Typed
 }
 
 fn some<T>(parts: &[T], otherwise: &str) -> Result<()> {
-    if parts.is_empty() { Err(Error::Usage(otherwise.to_string())) } else { Ok(()) }
+    if parts.is_empty() { Err(Error::usage(otherwise.to_string())) } else { Ok(()) }
 }
 
 /// A number as SQL writes it, with a point.
@@ -181,7 +181,7 @@ pub(super) fn not_zero(number: &str) -> String {
 /// `number` times `times`.
 pub(super) fn scaled(number: &str, times: f64) -> Result<String> {
     if !times.is_finite() {
-        return Err(Error::Usage("a share is multiplied with a number".into()));
+        return Err(Error::usage("a share is multiplied with a number"));
     }
     Ok(if times == 1.0 { format!("({number})") } else { format!("({} * {number})", plain(times)) })
 }
@@ -193,7 +193,7 @@ fn constant(value: &Value) -> Result<Typed> {
         Value::Boolean(false) => Typed::new("FALSE".into(), &name, DataType::Boolean),
         Value::Integer(number) => Typed::new(number.to_string(), &name, WHOLE),
         Value::Number(number) if number.is_finite() => Typed::new(plain(*number), &name, NUMBER),
-        Value::Number(_) => return Err(Error::Usage("a value must be a finite number".into())),
+        Value::Number(_) => return Err(Error::usage("a value must be a finite number")),
         Value::Text(text) => Typed::new(literal(text), &name, TEXT),
     })
 }
@@ -250,7 +250,7 @@ fn dates(operator: Arithmetic, left: &Typed, right: &Typed, name: &str) -> Resul
         Arithmetic::Plus if is_date(left) && !is_date(right) => {
             Typed::new(format!("CAST({} + {} AS DATE)", days(left)?, whole(right)?), name, DATE)
         }
-        _ => return Err(Error::Usage(format!("{name} cannot be computed with a date"))),
+        _ => return Err(Error::usage(format!("{name} cannot be computed with a date"))),
     })
 }
 
@@ -284,7 +284,7 @@ fn text_function(function: &TextFunction, of: &Typed, name: &str) -> Result<Type
         TextFunction::Slice { from, length: Some(length) } => format!("substr({text}, {from}, {length})"),
         TextFunction::Replace { text: old, with } => format!("replace({text}, {}, {})", literal(old), literal(with)),
         TextFunction::Split { part: 0, .. } => {
-            return Err(Error::Usage("parts of a text are counted from 1".into()));
+            return Err(Error::usage("parts of a text are counted from 1"));
         }
         TextFunction::Split { by, part } => format!("split_part({text}, {}, {part})", literal(by)),
     };
@@ -305,7 +305,7 @@ fn date_part(part: DatePart, of: &Typed, name: &str) -> Result<Typed> {
     }
     let date = match part {
         DatePart::Hour if of.column.family == Family::Time => of.sql.clone(),
-        DatePart::Hour => return Err(Error::Usage(format!("`{}` holds no time of day", of.column.name))),
+        DatePart::Hour => return Err(Error::usage(format!("`{}` holds no time of day", of.column.name))),
         _ => of.date()?,
     };
     let number = |part: &str| format!("date_part('{part}', {date})");
@@ -405,7 +405,7 @@ pub(super) fn yes(of: &Typed) -> Result<String> {
             let no = format!("{text} IN ('false', 'no', 'n', 'f', 'off', '0')");
             Ok(format!("CASE WHEN {yes} THEN TRUE WHEN {no} THEN FALSE END"))
         }
-        _ => Err(Error::Usage(format!("`{}` says neither yes nor no", of.column.name))),
+        _ => Err(Error::usage(format!("`{}` says neither yes nor no", of.column.name))),
     }
 }
 

@@ -70,7 +70,7 @@ impl CatalogueWords {
     /// [`Error::Usage`] with the nearest name, where the catalogue has no such role, or no such value in it.
     pub fn demand(&self, index: &LakeIndex, role: &str, words: &str, turn: usize) -> Result<Demand> {
         let Some(vocabulary) = self.of(index)? else {
-            return Err(Error::Usage("the catalogue says nothing by field that could be asked for".into()));
+            return Err(Error::usage("the catalogue says nothing by field that could be asked for"));
         };
         let known = Respect::from(role.to_string());
         let said = Demand::in_words(known.clone(), words, turn);
@@ -86,12 +86,12 @@ impl CatalogueWords {
             |nearest: Option<String>| nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
         if vocabulary.has(&known) || known == Respect::Period {
             let near = nearest(words, &mut vocabulary.values_of(&known));
-            return Err(Error::Usage(format!("no record has `{}` as {role}{}", shown(words, 80), advice(near))));
+            return Err(Error::usage(format!("no record has `{}` as {role}{}", shown(words, 80), advice(near))));
         }
         let roles: Vec<&str> = vocabulary.roles().map(Respect::name).collect();
         let near = nearest(role, &mut roles.iter().copied());
         let all = near.map_or(format!("; there is {}", roles.join(", ")), |name| advice(Some(name)));
-        Err(Error::Usage(format!("the catalogue says nothing of a `{}`{all}", shown(role, 40))))
+        Err(Error::usage(format!("the catalogue says nothing of a `{}`{all}", shown(role, 40))))
     }
 }
 

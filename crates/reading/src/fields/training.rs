@@ -69,9 +69,9 @@ pub fn parse(text: &str) -> Result<Vec<LabelledQuestion>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let question = |(at, line): (usize, &str)| {
         let question: LabelledQuestion = serde_json::from_str(line)
-            .map_err(|error| Error::Usage(format!("line {} is no labelled question: {error}", at + 1)))?;
+            .map_err(|error| Error::usage(format!("line {} is no labelled question: {error}", at + 1)))?;
         match question.fields.is_empty() {
-            true => Err(Error::Usage(format!("line {} is labelled with nothing", at + 1))),
+            true => Err(Error::usage(format!("line {} is labelled with nothing", at + 1))),
             false => Ok(question),
         }
     };
@@ -113,7 +113,7 @@ struct Example<'q> {
 pub fn train(questions: &[LabelledQuestion], searches: &[LabelledQuestion]) -> Result<(FieldModel, FieldReport)> {
     let writers: BTreeSet<&str> = questions.iter().chain(searches).map(writer).collect();
     if writers.len() < FOLDS {
-        return Err(Error::Usage(format!("questions of {} writers; {FOLDS} are needed", writers.len())));
+        return Err(Error::usage(format!("questions of {} writers; {FOLDS} are needed", writers.len())));
     }
     let writers: Vec<&str> = writers.into_iter().collect();
     let examples: Vec<Example<'_>> = questions

@@ -35,6 +35,8 @@ use super::span::{Function, Role, Span, TurnReading};
 use super::unit::Unit;
 use super::value_match::value_features;
 use super::words::words;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::Act;
 
 /// What a turn makes of a plan.
@@ -47,7 +49,7 @@ pub struct Assembly {
     /// What was read and is not in it.
     pub not_applied: Vec<NotApplied>,
     /// How words were taken that can be taken in another way: a unit converted, a figure chosen; a clause each.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Message>,
 }
 
 /// What a turn makes of the plan that is `known`. `schema` is the one that the turn was read with.
@@ -104,7 +106,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, known: &Plan) -> Assembl
     let Assembler { layout, mut remarks, .. } = assembler;
     let plan = layout.plan();
     if fresh && plan != base && Layout::of(known).has_conditions() {
-        remarks.push("it begins anew: the conditions that stood before do not count".into());
+        remarks.push(message!("it begins anew: the conditions that stood before do not count"));
     }
     let changes = [Act::New, Act::Refine, Act::Correct].iter().any(|act| reading.has(*act)) && plan != base;
     if changes && !schema.is_of_demands {
@@ -159,7 +161,7 @@ struct Assembler<'a> {
     /// A value that is said takes the place of the one that stands.
     swaps: bool,
     not_applied: Vec<NotApplied>,
-    remarks: Vec<String>,
+    remarks: Vec<Message>,
     /// Spans that are in the plan or need not be.
     done: Vec<bool>,
     /// The name of the first figure that the turn computes.
@@ -255,7 +257,7 @@ impl<'a> Assembler<'a> {
         span.columns.iter().map(|column| self.name(*column)).collect()
     }
 
-    fn refuse(&mut self, place: usize, reason: &str) {
+    fn refuse(&mut self, place: usize, reason: impl Into<Message>) {
         self.done[place] = true;
         let words = self.reading.spans[place].words.as_str();
         self.not_applied.push(NotApplied::left_out(words, reason));
@@ -310,7 +312,7 @@ impl<'a> Assembler<'a> {
                 let said = meaning.unwrap_or(value);
                 let [alike, short] = value_features(&span.words, said);
                 if let Some(meaning) = meaning {
-                    self.remarks.push(format!("`{value}` of `{}` means {meaning}", known.name));
+                    self.remarks.push(message!("`{}` of `{}` means {}", value, &known.name, meaning));
                     if alike >= 1.0 {
                         continue;
                     }
@@ -344,7 +346,7 @@ impl<'a> Assembler<'a> {
             if is_doubt {
                 self.not_applied.push(NotApplied::guess(&span.words, format!("`{taken}`")));
             } else {
-                self.remarks.push(format!("`{}` is taken for {taken}", span.words));
+                self.remarks.push(message!("`{}` is taken for {}", &span.words, taken));
             }
         }
         for span in self.reading.of(Role::Derive) {
@@ -414,9 +416,9 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             let reason = match span.role {
-                Role::Value | Role::Test | Role::Compare | Role::Derive => "no column of the table fits",
-                Role::Group | Role::Measure => "there is no such column",
-                Role::Limit => "it does not say how many",
+                Role::Value | Role::Test | Role::Compare | Role::Derive => message!("no column of the table fits"),
+                Role::Group | Role::Measure => message!("there is no such column"),
+                Role::Limit => message!("it does not say how many"),
                 _ => continue,
             };
             self.not_applied.push(NotApplied::left_out(&span.words, reason));

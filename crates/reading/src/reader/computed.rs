@@ -1,6 +1,8 @@
 //! Columns that no table has and that the words of a turn ask for: the time between two dates of a row, how many times so much.
 //! They are offered to the reader beside those of the table, and computed where it takes them.
 
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Arithmetic, Expression, Value};
 use lakeward_core::text::{Stemmer, is_function_word, lower_words, name_words};
 
@@ -14,7 +16,7 @@ pub struct Computed {
     /// What it is, row by row.
     pub value: Expression,
     /// In a clause: `days are those from loan_date to return_date`.
-    pub how: String,
+    pub how: Message,
     /// Whether the words, or the table, leave no other columns that could be meant.
     pub is_sure: bool,
     /// The columns that it is computed of.
@@ -122,7 +124,7 @@ fn elapsed(schema: &Schema, words: &[String]) -> Option<SchemaColumn> {
     };
     let computed = Computed {
         value,
-        how: format!("`{unit}` are those from {} to {}", first.name, last.name),
+        how: message!("`{}` are those from {} to {}", unit, &first.name, &last.name),
         is_sure: is_sure && (dates.len() == 2 || by_words.len() == 2 || due.is_some()),
         of: [first.name.clone(), last.name.clone()],
     };
@@ -171,7 +173,7 @@ fn amount(schema: &Schema, words: &[String]) -> Option<SchemaColumn> {
     let many = only(&|column| column.says_how_many())?;
     let computed = Computed {
         value: arithmetic(&many.name, Arithmetic::Times, &price.name),
-        how: format!("`{asked}` is {} times {}", many.name, price.name),
+        how: message!("`{}` is {} times {}", asked, &many.name, &price.name),
         is_sure: has(price, &OF_ONE),
         of: [many.name.clone(), price.name.clone()],
     };

@@ -1,6 +1,7 @@
 //! Closed forms of what a turn does to the present plan, which no model needs to guess: run it, reverse its order,
 //! take back its last condition, order or number of rows, count its rows, call its columns otherwise.
 
+use lakeward_core::message;
 use lakeward_core::plan::{Condition, Direction, Grouping, Measure, MeasureFunction, Order, Plan, Step};
 use lakeward_core::request::Act;
 use lakeward_core::text::{lower_words, name_key};
@@ -111,7 +112,7 @@ impl Control {
         }
         let is_cut = made.plan.relation.steps.iter().any(|step| matches!(step, Step::Limit { .. } | Step::Top(_)));
         if self == Self::Reverse && is_done && is_cut {
-            made.remarks.push("the first rows are now those of the other end".into());
+            made.remarks.push(message!("the first rows are now those of the other end"));
         }
         made
     }
@@ -156,6 +157,20 @@ fn thanks(text: &str) -> Option<Control> {
     let ends = says("that") && says("all") && (says("s") || says("is") || says("was"));
     let is_all = words.iter().all(|word| thanks(word) || BESIDE.split(' ').any(|beside| beside == word));
     ((ends || words.iter().any(|word| thanks(word))) && is_all).then_some(Control::Thanks)
+}
+
+/// Whether a text agrees to what was proposed and says nothing else. A question agrees to nothing.
+pub fn says_only_yes(text: &str) -> bool {
+    const AGREEMENT: &str = "yes yep yeah yup sure ok okay please alright right do go great good perfect fine nice excellent agreed exactly correct accept \
+                             accepted works confirmed";
+    const BESIDE: &str =
+        "it that this so then now ahead on and the is s looks sounds very with me i we let us one you can want like";
+    let words: Vec<String> = lower_words(text).collect();
+    let is_any = |word: &String, list: &str| list.split_whitespace().any(|known| known == word);
+    let asks = text.contains('?') || words.first().is_some_and(|first| matches!(first.as_str(), "is" | "can"));
+    !asks
+        && words.iter().any(|word| is_any(word, AGREEMENT))
+        && words.iter().all(|word| is_any(word, AGREEMENT) || is_any(word, BESIDE))
 }
 
 /// `the other way round`, `reverse the order`, `sort that the other way`.
@@ -441,6 +456,38 @@ mod tests {
         for (text, lost) in [("rename weight to kg", "weight"), ("rename qty to unit_price", "unit_price")] {
             let (pairs, not_applied) = renamed(text, &columns);
             assert!(pairs.is_empty() && not_applied[0].words == lost, "{not_applied:?}");
+        }
+    }
+
+    #[test]
+    fn agreement_says_nothing_else() {
+        for text in [
+            "yes",
+            "Yes please!",
+            "do it",
+            "ok, go ahead",
+            "sure then",
+            "right, do that now",
+            "perfect",
+            "that looks good",
+        ] {
+            assert!(says_only_yes(text), "{text}");
+        }
+        let others = [
+            "",
+            "no",
+            "not that",
+            "it",
+            "do not",
+            "what else",
+            "yes but only 2010",
+            "go back",
+            "hello",
+            "is that right",
+            "ok?",
+        ];
+        for text in others {
+            assert!(!says_only_yes(text), "{text}");
         }
     }
 }

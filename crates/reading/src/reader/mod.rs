@@ -31,7 +31,7 @@ mod words;
 
 pub use assemble::{Assembly, RequestedTable, assemble, with_table};
 pub use computed::Computed;
-pub use control::{ALL_STEPS, Control};
+pub use control::{ALL_STEPS, Control, says_only_yes};
 pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use explained::{Explained, FoundBeside};
 pub use input::{Input, Pieces};

@@ -1,5 +1,8 @@
 //! What a turn says and its plan does not have as it was said: words that are left out, and words that something else is taken for.
 
+use lakeward_core::message;
+use lakeward_core::message::Message;
+
 /// Something that was said and is not in the plan as it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotApplied {
@@ -13,25 +16,25 @@ pub struct NotApplied {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhyNot {
     /// They are left out, for this reason.
-    LeftOut(String),
+    LeftOut(Message),
     /// They name nothing, and this is taken for them: it is in the plan.
-    Guessed(String),
+    Guessed(Message),
     /// They name nothing that could be counted: rows are.
     RowsCounted,
     /// They are a condition on this column, of which only the rows without a value are at hand: they are left out.
     OfGap(String),
     /// They are in the plan, and no row can meet them, for this reason.
-    NoRows(String),
+    NoRows(Message),
 }
 
 impl NotApplied {
     /// Words that are left out, with the reason in a clause.
-    pub fn left_out(words: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn left_out(words: impl Into<String>, reason: impl Into<Message>) -> Self {
         Self { words: words.into(), why: WhyNot::LeftOut(reason.into()) }
     }
 
     /// Words that name nothing, and what is taken for them.
-    pub fn guess(words: impl Into<String>, taken: impl Into<String>) -> Self {
+    pub fn guess(words: impl Into<String>, taken: impl Into<Message>) -> Self {
         Self { words: words.into(), why: WhyNot::Guessed(taken.into()) }
     }
 
@@ -46,7 +49,7 @@ impl NotApplied {
     }
 
     /// Words for a condition that no row can meet, with the reason in a clause.
-    pub fn no_rows(words: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn no_rows(words: impl Into<String>, reason: impl Into<Message>) -> Self {
         Self { words: words.into(), why: WhyNot::NoRows(reason.into()) }
     }
 
@@ -61,16 +64,16 @@ impl NotApplied {
     }
 
     /// It in a clause.
-    pub fn statement(&self) -> String {
+    pub fn statement(&self) -> Message {
         let words = &self.words;
         match &self.why {
-            WhyNot::LeftOut(reason) => format!("`{words}` is not applied: {reason}"),
-            WhyNot::Guessed(taken) => format!("nothing here is called `{words}`, and {taken} is taken for it"),
-            WhyNot::RowsCounted => format!("nothing here is called `{words}`: rows are counted"),
+            WhyNot::LeftOut(reason) => message!("`{}` is not applied: {}", words, reason),
+            WhyNot::Guessed(taken) => message!("nothing here is called `{}`, and {} is taken for it", words, taken),
+            WhyNot::RowsCounted => message!("nothing here is called `{}`: rows are counted", words),
             WhyNot::OfGap(column) => {
-                format!("`{words}` is not applied: the rows at hand are those without a `{column}`")
+                message!("`{}` is not applied: the rows at hand are those without a `{}`", words, column)
             }
-            WhyNot::NoRows(reason) => format!("no row is left by `{words}`: {reason}"),
+            WhyNot::NoRows(reason) => message!("no row is left by `{}`: {}", words, reason),
         }
     }
 }

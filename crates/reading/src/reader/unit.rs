@@ -2,6 +2,8 @@
 //!
 //! A closed set of units with fixed factors. Currencies and temperatures have none and are not in it: their numbers are taken as they stand.
 
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::text::{lower_words, name_words};
 
 use super::schema::SchemaColumn;
@@ -184,7 +186,7 @@ pub(super) struct OtherUnit {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Taken {
     /// In the unit of the column; how it was converted, if it was.
-    Converted(f64, Option<String>),
+    Converted(f64, Option<Message>),
     /// As it stands, since the column's unit is not known.
     Unconverted,
     /// The column has another kind of unit.
@@ -201,7 +203,7 @@ pub(super) fn in_unit_of(column: &SchemaColumn, number: f64, said: &Unit) -> Tak
             // `5 m` says millions where no unit is meant.
             let number = if said.name == "m" && number >= 1e6 { number / 1e6 } else { number };
             let value = tidy(number * said.factor / own.factor);
-            let how = format!("{} {} is {value} {}", tidy(number), said.name, own.name);
+            let how = message!("{} {} is {} {}", tidy(number).to_string(), &*said.name, value.to_string(), &*own.name);
             Taken::Converted(value, (own.factor != said.factor).then_some(how))
         }
     }

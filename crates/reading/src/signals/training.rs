@@ -70,7 +70,7 @@ pub fn parse(text: &str) -> Result<Vec<LabelledRequest>> {
     lines
         .map(|(at, line)| {
             serde_json::from_str(line)
-                .map_err(|error| Error::Usage(format!("line {} is no labelled request: {error}", at + 1)))
+                .map_err(|error| Error::usage(format!("line {} is no labelled request: {error}", at + 1)))
         })
         .collect()
 }
@@ -115,7 +115,7 @@ fn enough(label: &str, count: usize) -> Result<()> {
     if count >= 2 * FOLDS as usize {
         return Ok(());
     }
-    Err(Error::Usage(format!("only {count} requests are labelled `{label}`; {} are needed", 2 * FOLDS)))
+    Err(Error::usage(format!("only {count} requests are labelled `{label}`; {} are needed", 2 * FOLDS)))
 }
 
 /// A model of the requests at `inside`, uncalibrated.

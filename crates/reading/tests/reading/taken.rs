@@ -5,6 +5,7 @@
 //! - a share of a number is one of its total; groups whose figure is lost do not stand alone;
 //! - words that do not name what they are taken for are said.
 
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::{Act, Input};
 use lakeward_reading::reader::annotated::conversations;
@@ -35,14 +36,14 @@ fn taken_of_repairs(marked: &str) -> (String, String, String) {
     let assembly = assemble(&labelled[0].meant, &schema, &Plan::of(Input::Table("repairs".into())));
     let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
     let lost: Vec<String> = assembly.not_applied.iter().map(in_brief).collect();
-    (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
+    (steps.join("; "), Message::list(CLAUSES, assembly.remarks).into(), lost.join("; "))
 }
 
 /// What is left out with the reason, and what else is taken for words.
 fn in_brief(lost: &NotApplied) -> String {
     match &lost.why {
         WhyNot::LeftOut(reason) => format!("{}: {reason}", lost.words),
-        _ => lost.statement(),
+        _ => lost.statement().into(),
     }
 }
 
@@ -201,7 +202,7 @@ fn with_ranges(reading: &TurnReading, schema: &Schema) -> (String, String, Strin
     let assembly = assemble(reading, &schema, &Plan::of(Input::Table("moorings".into())));
     let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
     let lost: Vec<String> = assembly.not_applied.iter().map(in_brief).collect();
-    (steps.join("; "), assembly.remarks.join("; "), lost.join("; "))
+    (steps.join("; "), Message::list(CLAUSES, assembly.remarks).into(), lost.join("; "))
 }
 
 #[test]
@@ -385,7 +386,11 @@ fn read_over_moorings(texts: &[&str]) -> (Vec<String>, Vec<NotApplied>, Vec<Stri
         let made = assemble(&turn, &schema, &plan);
         (plan, lost, remarks) = (made.plan, made.not_applied, made.remarks);
     }
-    (plan.relation.steps.iter().map(ToString::to_string).collect(), lost, remarks)
+    (
+        plan.relation.steps.iter().map(ToString::to_string).collect(),
+        lost,
+        remarks.into_iter().map(String::from).collect(),
+    )
 }
 
 #[test]
@@ -415,7 +420,7 @@ fn conditions_that_no_row_meets_are_said() {
     let turn = TurnReading { acts: vec![Act::Refine], spans: vec![test], ..TurnReading::default() };
     let schema = Schema { columns: vec![full], ..Schema::default() };
     let made = assemble(&turn, &schema, &Plan::of(Input::Table("moorings".into())));
-    let said: Vec<String> = made.not_applied.iter().map(NotApplied::statement).collect();
+    let said: Vec<String> = made.not_applied.iter().map(|lost| lost.statement().into()).collect();
     assert!(said.iter().any(|said| said == "no row is left by `never paid`: every row has a `fee`"), "{said:?}");
     // A column that no word names is doubted, however sure the reader is.
     assert!(said.iter().any(|said| said.contains("nothing here is called `never paid`")), "{said:?}");
@@ -431,7 +436,7 @@ fn what_is_done_with_a_gap_is_no_condition_on_it() {
     let plan = assemble(&gap, &schema, &Plan::of(Input::Table("moorings".into()))).plan;
     let made = assemble(&turn(Span { number: Some(0.0), ..span("zero", Role::Value) }), &schema, &plan);
     assert_eq!(made.plan, plan);
-    let said: Vec<String> = made.not_applied.iter().map(NotApplied::statement).collect();
+    let said: Vec<String> = made.not_applied.iter().map(|lost| lost.statement().into()).collect();
     assert_eq!(said, ["`zero` is not applied: the rows at hand are those without a `fee`"]);
 }
 

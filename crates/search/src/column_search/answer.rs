@@ -9,6 +9,7 @@ use crate::text_search::Worded;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message::Message;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 
 /// What about a column answers a text.
@@ -78,7 +79,7 @@ pub struct ColumnAnswer {
     /// The table's citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     pub citation: String,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Listed for ColumnAnswer {
@@ -86,7 +87,7 @@ impl Listed for ColumnAnswer {
         column("table", ListCell::Id(|a| &a.table)),
         column("column", ListCell::Text(60, |a| a.column.as_str().into())),
         column("score", ListCell::Figure(3, |a| a.score)),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |a| &a.reason)),
     ];
 }
 
@@ -101,7 +102,7 @@ impl Worded for ColumnAnswer {
         (false, self.score)
     }
 
-    fn reason(&mut self) -> &mut String {
+    fn reason(&mut self) -> &mut Message {
         &mut self.reason
     }
 }

@@ -6,6 +6,7 @@ use super::tuples::Key;
 use crate::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
 use crate::query_table::sample_words;
 use lakeward_core::error::Result;
+use lakeward_core::message;
 use lakeward_core::text::name_likeness;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_sketch::{Difference, Normaliser};
@@ -75,10 +76,10 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         rows: if found.changed { found.rows } else { entry.profile.rows },
         ..uncounted
     };
-    answer.reason = join::reason(&answer, tuples.len() as u64);
-    answer.reason.push_str(&sample_words(Some(key.query), &entry));
+    answer.reason = join::reason(&answer, tuples.len() as u64).and_then(sample_words(Some(key.query), &entry));
     if found.changed {
-        answer.reason.push_str("; the file has changed since it was indexed, the figures are for its present state");
+        let changed = message!("the file has changed since it was indexed, the figures are for its present state");
+        answer.reason = answer.reason.and_then(changed);
     }
     Ok(answer)
 }

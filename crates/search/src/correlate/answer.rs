@@ -7,6 +7,7 @@ use crate::cite::{Gate, NamesTables};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message::Message;
 
 /// Two columns that are equated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,7 +105,7 @@ pub struct CorrelationAnswer {
     /// Its citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     pub citation: String,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Listed for CorrelationAnswer {
@@ -113,7 +114,7 @@ impl Listed for CorrelationAnswer {
         column("column", ListCell::Text(60, |a| a.column.as_str().into())),
         column("score", ListCell::Figure(3, |a| a.score)),
         column("strength", ListCell::Figure(2, |a| a.strength)),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |a| &a.reason)),
     ];
 }
 

@@ -234,13 +234,13 @@ pub fn target_column(columns: &[ColumnProfile], place: usize) -> Result<ValueCol
     let column = columns.get(place).ok_or_else(|| Error::Internal("the target is no column".into()))?;
     let name = shown(&column.name, 80);
     let measure =
-        Measure::of(column).ok_or_else(|| Error::Usage(format!("`{name}` is empty: nothing goes with it")))?;
+        Measure::of(column).ok_or_else(|| Error::usage(format!("`{name}` is empty: nothing goes with it")))?;
     if column.distinct < 2 {
-        return Err(Error::Usage(format!("`{name}` has one value only: nothing goes with it")));
+        return Err(Error::usage(format!("`{name}` has one value only: nothing goes with it")));
     }
     if measure == Measure::Label && column.distinct > join_keys::MOST_LABELS {
         let reason = format!("`{name}` has {} different texts: names, not categories", column.distinct);
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "{reason}; choose a column of numbers or of at most {} labels",
             join_keys::MOST_LABELS
         )));
@@ -251,7 +251,7 @@ pub fn target_column(columns: &[ColumnProfile], place: usize) -> Result<ValueCol
 /// The keys to try, in column order.
 fn keys_of(columns: &[ColumnProfile], options: &CorrelateOptions) -> Result<Vec<Vec<usize>>> {
     if options.key.contains(&options.target) {
-        return Err(Error::Usage("the target cannot be its own key".into()));
+        return Err(Error::usage("the target cannot be its own key"));
     }
     let mut given = options.key.clone();
     given.dedup();
@@ -259,7 +259,7 @@ fn keys_of(columns: &[ColumnProfile], options: &CorrelateOptions) -> Result<Vec<
         0 => {}
         1 | 2 => return Ok(vec![given]),
         more => {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "a key of {more} columns: correlations are searched on one column or on two"
             )));
         }
@@ -270,7 +270,7 @@ fn keys_of(columns: &[ColumnProfile], options: &CorrelateOptions) -> Result<Vec<
         let names: Vec<String> =
             columns.iter().take(8).map(|column| format!("`{}`", shown(&column.name, 40))).collect();
         let reason = "no column of the table says which thing a row is about, or it has fewer than 25";
-        return Err(Error::Usage(format!("{reason}; name the key: its columns are {}", names.join(", "))));
+        return Err(Error::usage(format!("{reason}; name the key: its columns are {}", names.join(", "))));
     }
     Ok(keys)
 }

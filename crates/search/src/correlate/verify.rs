@@ -7,6 +7,7 @@ use super::statistic::{Association, Tests, of_codes, partial, pearson, spearman}
 use super::{BaseKey, Hit, MOST_READ_KEYS};
 use crate::query_table::{QueryTable, sample_words};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::message::Message;
 use lakeward_index::correlations::{KeyRecord, codes};
 use lakeward_index::{LakeIndex, Segment, TableRef};
 use lakeward_lake::dataset::TableEntry;
@@ -71,7 +72,7 @@ fn of_table(
     let mut sample = [KeySample::new(places, values, MOST_READ_KEYS)];
     let rows = entry.report.sample.map(|sample| sample.rows);
     let read = match entry.read_bytes > MOST_READ_BYTES {
-        true => Err(Error::Usage("its file is too large to be joined within a search".into())),
+        true => Err(Error::usage("its file is too large to be joined within a search")),
         false => entry.file(lake).and_then(|path| key_sample::read(&path, &entry.profile, rows, &mut sample)),
     };
     let note = read.err().map(|error| format!("`{}` is estimated only: {error}", entry.id));
@@ -87,8 +88,7 @@ fn of_table(
             joined.describe(&mut answer, association, value, query, &entry);
         }
         let target = &query.entry.profile.columns[base.sample.values[0].place].name;
-        answer.reason = answer.sentence(target);
-        answer.reason.push_str(&sample_words(Some(query), &entry));
+        answer.reason = Message::from(answer.sentence(target)).and_then(sample_words(Some(query), &entry));
         answers.push(answer);
     }
     Ok((answers, note))
@@ -137,7 +137,7 @@ fn estimate(
         points: Vec::new(),
         rows: entry.profile.rows,
         citation: entry.citation.clone(),
-        reason: String::new(),
+        reason: Message::default(),
     })
 }
 

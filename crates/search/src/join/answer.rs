@@ -11,6 +11,8 @@ use crate::query_table::{QueryColumn, QueryTable, sample_words};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap;
 use lakeward_lake::dataset::TableEntry;
@@ -140,7 +142,7 @@ pub struct JoinAnswer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Listed for JoinAnswer {
@@ -148,7 +150,7 @@ impl Listed for JoinAnswer {
         column("table", ListCell::Id(|a| &a.table)),
         column("score", ListCell::Figure(3, |a| a.score)),
         column("rows", ListCell::Count(|a| Some(a.rows))),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |a| &a.reason)),
     ];
 }
 
@@ -192,7 +194,7 @@ impl JoinAnswer {
             adds: columns.filter(|name| !is_key(name)).collect(),
             rows: entry.profile.rows,
             citation: entry.citation.clone(),
-            reason: String::new(),
+            reason: Message::default(),
             on,
         }
     }
@@ -261,8 +263,7 @@ pub(super) fn answer(
         weakness: column.profile.weakness.or(record.weakness()),
         ..JoinAnswer::uncounted(query, &entry, vec![on])
     };
-    answer.reason = reason(&answer, query_values);
-    answer.reason.push_str(&sample_words(Some(query), &entry));
+    answer.reason = reason(&answer, query_values).and_then(sample_words(Some(query), &entry));
     Ok(answer)
 }
 
@@ -288,75 +289,75 @@ fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes
 }
 
 /// The answer in a sentence; `query_values` is the number of the query's values or combinations.
-pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
-    let declared = if answer.declared { "declared as a foreign key; " } else { "" };
-    format!("{declared}{}", what_matches(answer, query_values))
+pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> Message {
+    let matches = what_matches(answer, query_values);
+    if answer.declared { message!("declared as a foreign key").and_then(matches) } else { matches }
 }
 
-fn what_matches(answer: &JoinAnswer, query_values: u64) -> String {
+fn what_matches(answer: &JoinAnswer, query_values: u64) -> Message {
+    let about = if answer.exact { "" } else { "about " };
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
+    let variants = format!("about {:.0}%", answer.variants * 100.0);
     if answer.kind == MatchKind::Semantic {
-        return format!(
-            "`{}` and `{}` hold the same kind of thing (likeness {:.2}), but no equal values",
-            answer.query_column, answer.column, answer.semantic_likeness
+        let likeness = format!("{:.2}", answer.semantic_likeness);
+        let (own, other) = (&answer.query_column, &answer.column);
+        return message!(
+            "`{}` and `{}` hold the same kind of thing (likeness {}), but no equal values",
+            own,
+            other,
+            likeness
         );
     }
-    let about = if answer.exact { "" } else { "about " };
-    let variants = variant_share(answer);
     if answer.kind == MatchKind::Approximate {
         let equal = match answer.shared_values {
-            0 => "none is equal".to_string(),
-            _ => format!("{about}{} are equal", percent(answer.containment)),
+            0 => message!("none is equal"),
+            _ => message!("{} are equal", format!("{about}{}", percent(answer.containment))),
         };
-        return format!(
-            "{variants} of {query_values} values `{}` are nearly alike in `{}`{}; {equal}, and a join on equal values matches only those",
-            answer.query_column,
-            answer.column,
-            example(answer)
-        );
+        let (own, other) = (&answer.query_column, &answer.column);
+        let alike = message!("{} of {} values `{}` are nearly alike in `{}`", variants, query_values, own, other);
+        let only = message!("{}, and a join on equal values matches only those", equal);
+        return such_as(answer, alike).and_then(only);
     }
     let several = answer.on.len() > 1;
     let columns = |of: fn(&ColumnPair) -> &str| {
         answer.on.iter().map(|pair| format!("`{}`", of(pair))).collect::<Vec<_>>().join(" + ")
     };
-    let mut reason = format!(
-        "{about}{} of {query_values} {} {} are in {}",
-        percent(answer.containment),
-        columns(|pair| &pair.query_column),
-        if several { "combinations" } else { "values" },
-        columns(|pair| &pair.column)
-    );
+    let (own, other) = (columns(|pair| &pair.query_column), columns(|pair| &pair.column));
+    let share = format!("{about}{}", percent(answer.containment));
+    let mut found = vec![match several {
+        true => message!("{} of {} {} combinations are in {}", share, query_values, own, other),
+        false => message!("{} of {} {} values are in {}", share, query_values, own, other),
+    }];
     if answer.containment_as_written + 0.005 < answer.containment {
         let how: Vec<String> = answer.normalised.iter().map(Difference::to_string).collect();
-        let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
-        reason.push_str(&format!(
-            ", {} as written, the rest after normalisation{how}",
-            percent(answer.containment_as_written)
-        ));
+        let written = percent(answer.containment_as_written);
+        found.push(match how.is_empty() {
+            true => message!("{} as written, the rest after normalisation", written),
+            false => message!("{} as written, the rest after normalisation ({})", written, how.join(", ")),
+        });
     }
     if answer.variants >= LEAST_MENTIONED {
-        reason.push_str(&format!(", another {variants} only nearly{}", example(answer)));
+        found.push(such_as(answer, message!("another {} only nearly", variants)));
     }
+    let found = Message::list(PARTS, found);
     // For one column uniqueness and fan-out are the same fact; matching combinations may differ from the rest.
-    if answer.uniqueness > 0.995 && (!several || answer.fan_out < 1.05) {
-        reason.push_str("; one row per key");
-    } else {
-        reason.push_str(&format!("; {:.1} rows per key", answer.fan_out));
+    let found = found.and_then(match answer.uniqueness > 0.995 && (!several || answer.fan_out < 1.05) {
+        true => message!("one row per key"),
+        false => message!("{} rows per key", format!("{:.1}", answer.fan_out)),
+    });
+    match answer.weakness {
+        Some(weakness) => found.and_then(message!("may be an accident: {}", weakness.message())),
+        None => found,
     }
-    if let Some(weakness) = answer.weakness {
-        reason.push_str(&format!("; may be an accident: {}", weakness.reason()));
-    }
-    reason
 }
 
-/// The share of values that are nearly equal, as text.
-fn variant_share(answer: &JoinAnswer) -> String {
-    format!("about {:.0}%", answer.variants * 100.0)
-}
-
-/// One pair of nearly equal values, as text.
-fn example(answer: &JoinAnswer) -> String {
-    answer.variant_matches.first().map_or_else(String::new, |matched| {
-        format!(", such as `{}` and `{}` ({})", matched.query, matched.candidate, matched.variation)
-    })
+/// Behind what is said of nearly equal values one pair of them.
+fn such_as(answer: &JoinAnswer, said: Message) -> Message {
+    match answer.variant_matches.first() {
+        Some(pair) => {
+            let variation = pair.variation.to_string();
+            message!("{}, such as `{}` and `{}` ({})", said, &pair.query, &pair.candidate, variation)
+        }
+        None => said,
+    }
 }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::weights::RecordWeights;
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::respect::Respect;
 use lakeward_index::{LakeIndex, TableSet};
@@ -46,9 +48,11 @@ pub struct DemandCheck {
 
 impl DemandCheck {
     /// The demand in words: `place (Ontario)`.
-    pub(super) fn words(&self) -> String {
-        let not = if self.refused { "no " } else { "" };
-        format!("{not}{} ({})", self.role, self.said)
+    pub(super) fn words(&self) -> Message {
+        match self.refused {
+            true => message!("no {} ({})", self.role.to_string(), &self.said),
+            false => message!("{} ({})", self.role.to_string(), &self.said),
+        }
     }
 }
 

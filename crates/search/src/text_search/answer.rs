@@ -15,6 +15,8 @@ use crate::weights::CalibrationWeights;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::message;
+use lakeward_core::message::{CLAUSES, Message};
 use lakeward_core::text::{name_words, shown};
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::{FieldMatch, LexicalField, TypedWord};
@@ -80,7 +82,7 @@ pub struct SearchAnswer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
     /// The answer in a sentence.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl SearchAnswer {
@@ -97,7 +99,7 @@ impl Listed for SearchAnswer {
         column("table", ListCell::Titled(|a| &a.table, |a| a.record.then_some(a.title.as_str()))),
         column("score", ListCell::Figure(3, |a| a.score)),
         column("rows", ListCell::Count(|a| a.rows)),
-        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+        column("why", ListCell::Message(REASON_CHARS, |a| &a.reason)),
     ];
 }
 
@@ -118,7 +120,7 @@ impl Worded for SearchAnswer {
         (self.matched.iter().any(|matched| matched.exact), self.score)
     }
 
-    fn reason(&mut self) -> &mut String {
+    fn reason(&mut self) -> &mut Message {
         &mut self.reason
     }
 }
@@ -136,7 +138,8 @@ pub(super) fn tell_what_is_missing(index: &LakeIndex, text: &str, answers: &mut 
         };
         let missing: Vec<&str> = typed.iter().filter(|word| !says(word)).map(|word| word.text).take(MISSING).collect();
         if !missing.is_empty() {
-            answer.reason = format!("nothing of {}; {}", missing.join(", "), answer.reason);
+            let reason = std::mem::take(&mut answer.reason);
+            answer.reason = message!("nothing of {}", missing.join(", ")).and_then(reason);
         }
     }
     Ok(())
@@ -178,43 +181,43 @@ pub(super) fn answer(
         sampled: dataset.table().is_some_and(|table| table.report.sample.is_some()),
         also: Vec::new(),
         columns: dataset.columns().iter().map(|column| column.name.clone()).collect(),
-        reason: String::new(),
+        reason: Message::default(),
     };
     answer.reason = reason(&answer, exact, query);
     if let Some(note) = index.notes().of(&answer.table).filter(|_| noted) {
-        answer.reason = format!("your note: {}; {}", shown(&note.text(), NOTE_CHARS), answer.reason);
+        answer.reason = message!("your note: {}", shown(&note.text(), NOTE_CHARS)).and_then(answer.reason);
     }
-    answer.reason.extend(dataset.table().map(|table| sample_words(None, table)));
+    answer.reason = answer.reason.and_then(dataset.table().map(|table| sample_words(None, table)).unwrap_or_default());
     Ok(answer)
 }
 
 /// Fields by how much a word in them tells, with how a reason says it.
 const TELLING: [(LexicalField, &str); 6] = [
-    (LexicalField::Title, "its title says"),
-    (LexicalField::Headers, "its columns say"),
-    (LexicalField::Id, "its path says"),
-    (LexicalField::Description, "its description says"),
-    (LexicalField::Tags, "its keywords say"),
-    (LexicalField::Values, "its cells say"),
+    (LexicalField::Title, "its title says {}"),
+    (LexicalField::Headers, "its columns say {}"),
+    (LexicalField::Id, "its path says {}"),
+    (LexicalField::Description, "its description says {}"),
+    (LexicalField::Tags, "its keywords say {}"),
+    (LexicalField::Values, "its cells say {}"),
 ];
 
 /// Why the table serves, in one sentence: the most telling first, each word of the request once and where it tells most.
-fn reason(answer: &SearchAnswer, exact: bool, query: &TextVectors) -> String {
+fn reason(answer: &SearchAnswer, exact: bool, query: &TextVectors) -> Message {
     let rarity = |word: &str| query.rarity.get(word).copied().unwrap_or(0.0);
     let key = |word: &str| name_words(word).join(" ");
     let mut seen: HashSet<String> = HashSet::new();
-    let mut parts: Vec<(f32, String)> = Vec::new();
+    let mut parts: Vec<(f32, Message)> = Vec::new();
     if exact {
-        parts.push((f32::INFINITY, "this is its name".into()));
+        parts.push((f32::INFINITY, message!("this is its name")));
     }
     for NamedValue { value, column } in answer.named_values.iter().take(2).filter(|_| !exact) {
         if seen.insert(key(value)) {
             let words: Vec<&str> = value.split_whitespace().collect();
             seen.extend(words.iter().map(|word| key(word)));
-            parts.push((words.into_iter().map(rarity).sum(), format!("`{column}` has `{value}`")));
+            parts.push((words.into_iter().map(rarity).sum(), message!("`{}` has `{}`", column, value)));
         }
     }
-    let mut words: Vec<(f32, &str, &str)> = Vec::new();
+    let mut words: Vec<(f32, &'static str, &str)> = Vec::new();
     for (field, says) in TELLING.iter().filter(|_| !exact) {
         let said = answer.matched.iter().filter(|matched| matched.field == *field).flat_map(|matched| &matched.words);
         words.extend(said.filter(|word| seen.insert(key(word))).map(|word| (rarity(word), *says, word.as_str())));
@@ -222,19 +225,19 @@ fn reason(answer: &SearchAnswer, exact: bool, query: &TextVectors) -> String {
     words.sort_by(|a, b| b.0.total_cmp(&a.0));
     words.truncate(REASON_WORDS);
     for (_, says) in TELLING {
-        let said: Vec<&(f32, &str, &str)> = words.iter().filter(|word| word.1 == says).collect();
+        let said: Vec<&(f32, &'static str, &str)> = words.iter().filter(|word| word.1 == says).collect();
         if !said.is_empty() {
             let named = said.iter().map(|word| word.2).collect::<Vec<_>>().join(", ");
-            parts.push((said.iter().map(|word| word.0).sum(), format!("{says} {named}")));
+            parts.push((said.iter().map(|word| word.0).sum(), Message::of(says, vec![named.into()])));
         }
     }
     let nearer = answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical));
     if parts.is_empty() || nearer && !exact {
-        parts.push((f32::MAX, format!("it is close in meaning ({:.2})", answer.cosine)));
+        parts.push((f32::MAX, message!("it is close in meaning ({})", format!("{:.2}", answer.cosine))));
     }
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     if answer.record {
-        parts.push((0.0, "it is a record, its data is not in the lake".into()));
+        parts.push((0.0, message!("it is a record, its data is not in the lake")));
     }
-    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join("; ")
+    Message::list(CLAUSES, parts.into_iter().map(|(_, part)| part))
 }

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use lakeward_core::error::Result;
+use lakeward_core::message;
+use lakeward_core::message::{Message, PARTS};
 use lakeward_core::text::stems;
 use lakeward_index::LakeIndex;
 use lakeward_models::languages::{english_word_near, is_english_word};
@@ -22,7 +23,7 @@ pub(crate) trait Worded {
     fn key(&self) -> Self::Key;
     /// Whether it is called what was asked for; its score.
     fn rank(&self) -> (bool, f64);
-    fn reason(&mut self) -> &mut String;
+    fn reason(&mut self) -> &mut Message;
 }
 
 /// The best `k` answers of `search` to `text` in all of its wordings; of an answer in several the best one.
@@ -34,11 +35,12 @@ pub(crate) fn in_all_wordings<A: Worded>(
 ) -> Result<Vec<A>> {
     let mut answers = search(text)?;
     let synonyms = index.synonyms().wordings(text).into_iter();
-    let synonyms = synonyms.map(|(wording, synonym)| (wording, format!("your synonym `{synonym}`: ")));
-    let respelt = respelt(index, text)?.map(|respelt| (respelt.to_string(), respelt.text));
-    for (wording, why) in synonyms.chain(respelt.map(|(why, wording)| (wording, format!("{why}: ")))) {
+    let synonyms = synonyms.map(|(wording, synonym)| (wording, message!("your synonym `{}`", synonym)));
+    let respelt = respelt(index, text)?.map(|respelt| (respelt.text.clone(), respelt.message()));
+    for (wording, why) in synonyms.chain(respelt) {
         for mut answer in search(&wording)? {
-            answer.reason().insert_str(0, &why);
+            let reason = answer.reason();
+            *reason = message!("{}: {}", &why, std::mem::take(reason));
             match answers.iter_mut().find(|known| known.key() == answer.key()) {
                 Some(known) if known.rank() < answer.rank() => *known = answer,
                 Some(_) => {}
@@ -66,13 +68,10 @@ pub struct Respelt {
     read: Vec<(String, String)>,
 }
 
-impl fmt::Display for Respelt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (said, other)) in self.read.iter().enumerate() {
-            let between = if at > 0 { ", " } else { "" };
-            write!(f, "{between}`{said}` read as `{other}`")?;
-        }
-        Ok(())
+impl Respelt {
+    /// What each misspelt word is read as.
+    pub fn message(&self) -> Message {
+        Message::list(PARTS, self.read.iter().map(|(said, other)| message!("`{}` read as `{}`", said, other)))
     }
 }
 

@@ -158,7 +158,7 @@ struct Found {
 impl Found {
     fn path(&mut self, path: &Path, index_folder: &Path) -> Result<()> {
         let real = path.canonicalize().map_err(|error| {
-            Error::Usage(format!("`{}` cannot be added: {error}", shown(&path.to_string_lossy(), LONGEST_REASON_CHARS)))
+            Error::usage(format!("`{}` cannot be added: {error}", shown(&path.to_string_lossy(), LONGEST_REASON_CHARS)))
         })?;
         if real.is_dir() {
             let own = index_folder.canonicalize().unwrap_or_else(|_| index_folder.to_path_buf());

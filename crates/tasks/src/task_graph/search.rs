@@ -124,7 +124,7 @@ impl TaskGraph {
     /// Scores every task and dataset for `text`.
     pub(super) fn score(&self, embedder: &dyn Embedder, text: &str, options: &TaskSearchOptions) -> Result<Scored> {
         if !(0.0..1.0).contains(&options.alpha) {
-            return Err(Error::Usage(format!("alpha is {}; it has to be from 0 to below 1", options.alpha)));
+            return Err(Error::usage(format!("alpha is {}; it has to be from 0 to below 1", options.alpha)));
         }
         let text = &text[..text.floor_char_boundary(REQUEST_BYTES)];
         let encoder = match self.meta().reads_texts {
@@ -220,7 +220,7 @@ impl TaskGraph {
         let near = nearest_names(id, ids.iter().map(String::as_str), 3);
         let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
         let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-        Err(Error::Usage(format!("the task graph has no document `{id}`{hint}")))
+        Err(Error::usage(format!("the task graph has no document `{id}`{hint}")))
     }
 
     /// Similarity of every task, and the greatest share of the query that one task has.

@@ -75,7 +75,7 @@ impl NameBook {
             near.dedup();
             let near: Vec<String> = near.iter().take(5).map(|name| format!("`{name}`")).collect();
             let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-            Error::Usage(format!("neither a record nor a name in documents is called `{text}`{hint}"))
+            Error::usage(format!("neither a record nor a name in documents is called `{text}`{hint}"))
         })
     }
 

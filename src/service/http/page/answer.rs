@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::conversation::{Done, Forms};
-use super::layout::{grid, marked, phrase, text};
-use crate::messages::{self, count, fill, in_language, name, narrowing_line, respect, say, understood};
+use super::layout::{grid, marked, phrase, said, text};
+use crate::messages::{self, count, fill, in_language, name, narrowing_line, say, understood};
 use crate::service::percent::percent_encoded;
 use lakeward::answers::{RankedOperation, RankedTable, Recommendation};
 use lakeward::usage;
@@ -26,7 +26,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
             p.warn { (nothing_found(!found.tables.is_empty())) }
         }
         @if !found.summary.is_empty() && !found.nothing_found {
-            p { @for sentence in &found.summary { (marked(&sentence.cited())) " " } }
+            p { @for sentence in &found.summary { (said(&sentence.cited())) " " } }
         }
         @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
             p { strong { (text(&in_language(&question.text))) } }
@@ -46,7 +46,7 @@ pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
                     th scope="col" { (text(&record.title)) " " span.why { (text(&record.cited())) } }
                 } } }
                 tbody { @for (about, values) in respects {
-                    tr { th scope="row" { (text(&respect(about))) } @for value in values { td { (text(&in_language(value))) } } }
+                    tr { th scope="row" { (text(&in_language(about))) } @for value in values { td { (text(&in_language(value))) } } }
                 } }
             }
         }
@@ -98,9 +98,9 @@ fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&For
     html! {
         li {
             strong { (say(operation.kind.name())) } " " span.badge { (format!("{:.0} %", 100.0 * operation.score)) }
-            p.why { (marked(&operation.reason)) }
+            p.why { (said(&operation.reason)) }
             @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
-                p.why { (phrase("Not yet: {}", &[marked(&unmet.what)])) }
+                p.why { (phrase("Not yet: {}", &[said(&unmet.what)])) }
             }
             @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
                 @let turn = forms.session.latest().map_or(0, |turn| turn.number);
@@ -185,7 +185,7 @@ fn table_line(number: usize, table: &RankedTable, forms: Option<&Forms<'_>>) -> 
             @if table.record {
                 p.why { (phrase("Cite: {}", &[html! { (text(&table.citation)) }])) @if let Some(link) = address_of(table) { " " a href=(link) rel="noopener noreferrer" { (text(link)) } } }
             }
-            p.why { (marked(&table.reason)) }
+            p.why { (said(&table.reason)) }
             @if let Some(join) = &evidence.join {
                 p.why {
                     (text(&join.query_column)) " = " (text(&join.column)) " "

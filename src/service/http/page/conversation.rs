@@ -204,7 +204,7 @@ fn shown_with(
                     }
                 }
             }
-            @if let Some(why) = forms.visitor.model_not_asked() { p { (in_language(why)) } }
+            @if let Some(why) = forms.visitor.model_not_asked() { p { (in_language(&why)) } }
             (results::cards(forms, rows))
             h2 id="next" { (say("Next")) }
             @if let Some(refused) = refused.as_ref().filter(|_| is_of_form) { (refused) }

@@ -33,7 +33,7 @@ pub fn field(plan: &Plan) -> Markup {
 /// # Errors
 /// [`Error::Usage`] for what is no plan.
 pub fn plan(sent: &Sent) -> Result<Plan> {
-    Plan::from_json(&decoded(sent, "plan").ok_or_else(|| Error::Usage("the form has no plan".into()))?)
+    Plan::from_json(&decoded(sent, "plan").ok_or_else(|| Error::usage("the form has no plan"))?)
 }
 
 fn decoded(sent: &Sent, key: &str) -> Option<String> {
@@ -46,11 +46,11 @@ fn decoded(sent: &Sent, key: &str) -> Option<String> {
 /// [`Error::Usage`] for what no step can be.
 pub fn edited(sent: &Sent) -> Result<Plan> {
     let plan = plan(sent)?;
-    let usage = |error: &dyn std::fmt::Display| Error::Usage(error.to_string());
+    let usage = |error: &dyn std::fmt::Display| Error::usage(error.to_string());
     let number = |key: &str| {
         let found = sent.iter().find(|(name, _)| name == key);
         found
-            .map(|(_, value)| value.parse().map_err(|_| Error::Usage(format!("`{value}` is no number of a step"))))
+            .map(|(_, value)| value.parse().map_err(|_| Error::usage(format!("`{value}` is no number of a step"))))
             .transpose()
     };
     let edit = match (decoded(sent, "edit"), number("remove")?, number("step")?) {
@@ -58,7 +58,7 @@ pub fn edited(sent: &Sent) -> Result<Plan> {
         (None, Some(step), _) => Edit::Remove { step },
         (None, None, Some(step)) => {
             let before = plan.relation.steps.get(step.wrapping_sub(1));
-            let before = before.ok_or_else(|| Error::Usage(format!("the plan has no step {step}")))?;
+            let before = before.ok_or_else(|| Error::usage(format!("the plan has no step {step}")))?;
             let with = changed(before, sent);
             Edit::Replace {
                 step,

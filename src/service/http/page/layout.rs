@@ -15,6 +15,7 @@ use crate::messages::{self, say};
 use crate::service::http::app::{App, Caller};
 use crate::service::http::guard::Proof;
 use crate::service::http::refusal::Refusal;
+use lakeward_core::message::{Message, filled};
 use lakeward_core::text::shown;
 
 /// Characters of a text.
@@ -44,13 +45,18 @@ pub fn typed(text: &str) -> String {
 
 /// A message with pieces of the page filled in.
 pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
-    let part = &mut |place: usize| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
-    PreEscaped(messages::filled(say(english), part))
+    let part = &mut |place: usize, _: bool| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
+    PreEscaped(filled(say(english), part))
 }
 
-/// A sentence of an answer, or text of the lake, with names, which stand in backticks, as code.
+/// A message, with names, which stand in backticks, as code.
+pub fn said(message: &Message) -> Markup {
+    marked(&messages::in_language(message))
+}
+
+/// A text with names, which stand in backticks, as code.
 pub fn marked(said: &str) -> Markup {
-    let said = text(&messages::in_language(said));
+    let said = text(said);
     let parts: Vec<&str> = said.split('`').collect();
     html! {
         @if parts.len().is_multiple_of(2) { (said) } @else {

@@ -10,7 +10,7 @@ use super::conversation::{after, to_place};
 use super::edit::{self, Choices, Sent};
 use super::fault::{Fault, alert, capitalised, nearest};
 use super::fresh::{Fresh, FreshColumns};
-use super::layout::{Form, Visitor, grid, marked, page as whole, phrase, text};
+use super::layout::{Form, Visitor, grid, marked, page as whole, phrase, said, text};
 use crate::messages::{count, fill, in_language, say};
 use crate::service::http::actions::{self, What};
 use crate::service::http::app::{LOOK, READ, RUN};
@@ -22,6 +22,8 @@ use lakeward::{Lakeward, Plan, Session};
 use lakeward_agent::execution;
 use lakeward_agent::session::transcript::input_name;
 use lakeward_core::error::{Error, Result as Outcome};
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::plan::{Condition, Edit, Step};
 use lakeward_core::request::Input;
 use lakeward_operate::PlanPreview;
@@ -48,14 +50,14 @@ struct Previewed {
     fresh: FreshColumns,
     choices: Choices,
     /// Why it cannot be run.
-    refused: Option<String>,
+    refused: Option<Message>,
 }
 
 pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Operation>) -> Result<Markup, Fault> {
     let Operation { operation, turn } = of;
     let plan = move |lake: &Lakeward, session: &Session| match operation {
         Some(number) => actions::operation(lake, session, turn, number),
-        None => session.plan().ok_or_else(|| Error::Usage("there is no working table to change yet".into())),
+        None => session.plan().ok_or_else(|| Error::usage("there is no working table to change yet")),
     };
     let found = previewed(&visitor, id, plan).await?;
     let latest = found.session.latest().map(|turn| turn.number);
@@ -128,8 +130,8 @@ async fn previewed(
         let fresh = FreshColumns::of(&context, before, &plan, names)?;
         let choices = Choices::of(&context, &plan, offered_tables(lake, &session)?);
         let refused = match (&preview.stopped, execution::changes_working_table(&session, &plan, &preview)) {
-            (Some(reason), _) => Some(format!("not run as it stands: {reason}")),
-            (None, Err(error)) => Some(error.to_string()),
+            (Some(reason), _) => Some(message!("not run as it stands: {}", reason)),
+            (None, Err(error)) => Some(error.message()),
             (None, Ok(())) => None,
         };
         Ok(Previewed { preview, plan, session, fresh, choices, refused })
@@ -183,11 +185,11 @@ fn heading(found: &Previewed) -> String {
 fn remedied(edit: &Edit) -> String {
     match edit {
         Edit::Remove { step } => fill("Take step {} out", &[&step.to_string()]),
-        Edit::Replace { with, .. } => fill("Put it right: {}", &[&text(&in_language(&with.to_string()))]),
+        Edit::Replace { with, .. } => fill("Put it right: {}", &[&text(&in_language(&with.message()))]),
         Edit::Add { step: Step::Filter(Condition::Not(totals)), .. } => {
-            fill("Leave out: {}", &[&text(&in_language(&totals.to_string()))])
+            fill("Leave out: {}", &[&text(&in_language(&totals.message()))])
         }
-        Edit::Add { step, .. } => fill("Add a step: {}", &[&text(&in_language(&step.to_string()))]),
+        Edit::Add { step, .. } => fill("Add a step: {}", &[&text(&in_language(&step.message()))]),
         _ => say("Put it right").into(),
     }
 }
@@ -216,7 +218,7 @@ fn shown(visitor: &Visitor, found: &Previewed, title: &str, problem: &Markup, se
                 li { strong { (text(&in_language(&input_name(&plan.relation.source)))) } ": " (count(preview.rows_in, "row")) }
                 @for (place, step) in preview.steps.iter().enumerate() {
                     li {
-                        (marked(&step.does))
+                        (said(&step.does))
                         @if let Some(rows) = step.rows { " → " strong { (count(rows, "row")) } }
                         @for fact in &step.facts { p.why { (marked(fact)) } }
                         @if let Some(step) = plan.relation.steps.get(place) { (edit::forms(&address, &common, place, step, choices, sent)) }

@@ -55,7 +55,7 @@ pub async fn page(visitor: Visitor, Path(id): Path<String>, Query(of): Query<Of>
         let (context, store) = (query_context(lake, stop)?, lake.sessions());
         let session = store.open(&id)?;
         let step = session.step(asked.step).filter(|step| !step.undone);
-        let step = step.ok_or_else(|| Error::Usage(format!("the conversation has no result {}", asked.step)))?.clone();
+        let step = step.ok_or_else(|| Error::usage(format!("the conversation has no result {}", asked.step)))?.clone();
         execution::connect(&context, &store, &session)?;
         let (columns, rows) = rows(&context, asked.step, asked.from)?;
         let drawn = drawn(&context, &asked, &columns)?;

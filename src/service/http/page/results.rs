@@ -84,7 +84,7 @@ fn new_steps<'a>(session: &'a Session, step: &'a Step) -> &'a [plan::Step] {
 fn what_was_done(session: &Session, step: &Step) -> String {
     let steps = new_steps(session, step);
     let mut words: Vec<String> =
-        steps.iter().take(STEPS).map(|step| in_language(&step.to_string()).into_owned()).collect();
+        steps.iter().take(STEPS).map(|step| in_language(&step.message()).into_owned()).collect();
     if steps.len() > STEPS {
         words.push(fill("{} more", &[&count((steps.len() - STEPS) as u64, "step")]));
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::answer::{meter, nothing_found};
 use super::fault::Fault;
-use super::layout::{Visitor, marked, page as whole, phrase, text};
+use super::layout::{Visitor, page as whole, phrase, said, text};
 use crate::messages::{count, fill, name, say};
 use crate::service::http::actions;
 use crate::service::http::app::LOOK;
@@ -93,7 +93,7 @@ fn list(rows: &[Listed], from: usize, all: usize) -> Markup {
         @if all > rows.len() {
             nav.row aria-label=(say("Datasets")) {
                 @if from > 0 { a.button href={ "/search?from=" (from.saturating_sub(LISTED)) } { (say("Previous")) } }
-                span { @if rows.is_empty() { (fill("There are only {}.", &[&all.to_string()])) } @else { (fill("{} to {}", &[&(from + 1).to_string(), &(from + rows.len()).to_string()])) } }
+                span { @if rows.is_empty() { (fill("There are only {}.", &[&all.to_string()])) } @else { (fill("items {} to {}", &[&(from + 1).to_string(), &(from + rows.len()).to_string()])) } }
                 @if from + rows.len() < all && !rows.is_empty() { a.button href={ "/search?from=" (from + LISTED) } { (say("Next")) } }
             }
         }
@@ -222,7 +222,7 @@ fn answers(document: &Document<SearchAnswer>, found: &[Found], chosen: &[(Respec
                         code { (text(&answer.table)) }
                         @if let Some(rows) = answer.rows { ", " (count(rows, "row")) } @else { " " (say("(catalogue record)")) }
                     }
-                    p.why { (marked(&answer.reason)) }
+                    p.why { (said(&answer.reason)) }
                 }
             }
         }

@@ -80,7 +80,7 @@ impl ListFolder {
     /// [`Error::Usage`] if no list has such a name.
     pub fn of(index: &Path, name: &str) -> Result<Self> {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(Error::Usage(format!("`{}` is not the name of a list of shards", name.escape_debug())));
+            return Err(Error::usage(format!("`{}` is not the name of a list of shards", name.escape_debug())));
         }
         Ok(Self { folder: index.join(LISTS).join(name), name: name.into(), store: IndexStore::of(index) })
     }
@@ -95,7 +95,7 @@ impl ListFolder {
             let index = above.strip_suffix(LISTS)?.strip_suffix('/')?;
             Some((PathBuf::from(index), name.to_string()))
         });
-        let wrong = || Error::Usage(format!("`{}` is not a list of shards: INDEX/{LISTS}/NAME", address.display()));
+        let wrong = || Error::usage(format!("`{}` is not a list of shards: INDEX/{LISTS}/NAME", address.display()));
         divided.ok_or_else(wrong)
     }
 
@@ -180,7 +180,7 @@ impl ListFolder {
     pub(super) fn shard(&self, list: &ShardList, shard: u32) -> Result<Vec<ListedRead>> {
         let count = list.shards.len();
         if shard as usize >= count {
-            return Err(Error::Usage(format!("there is no shard {shard}: the list has {count}, from 0 on")));
+            return Err(Error::usage(format!("there is no shard {shard}: the list has {count}, from 0 on")));
         }
         let name = shard_name(shard);
         let text = self.get(&name)?.ok_or_else(|| self.damaged(&name, "it is missing"))?;
@@ -442,7 +442,7 @@ impl ListFolder {
     }
 
     fn wrong(&self, reason: &str) -> Error {
-        Error::Usage(format!("the list `{}` {reason}", self.address().join(HEADER).display()))
+        Error::usage(format!("the list `{}` {reason}", self.address().join(HEADER).display()))
     }
 
     fn damaged(&self, name: &str, reason: impl Into<String>) -> Error {

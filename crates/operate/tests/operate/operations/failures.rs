@@ -16,7 +16,7 @@ fn an_explosion_is_stopped_with_the_reason() {
     assert!(previewed.sample.is_empty());
     let out = folder.path().join("out.parquet");
     let error = run_plan(&context, &plan, &PreviewLimits::default(), &out).expect_err("stopped");
-    assert!(matches!(&error, Error::Usage(text) if *text == reason), "{error}");
+    assert!(matches!(&error, Error::Usage(text) if **text == *reason), "{error}");
     assert!(!out.exists());
     let limits = PreviewLimits { max_rows: 1_000, max_fan_out: 1e9, ..PreviewLimits::default() };
     let all = Plan::of(left);

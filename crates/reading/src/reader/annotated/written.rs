@@ -41,7 +41,7 @@ struct Line {
 pub fn conversations(text: &str) -> Result<Vec<Conversation>> {
     let mut found: Vec<Conversation> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |what: &str| Error::Usage(format!("line {}: {what}", number + 1));
+        let wrong = |what: &str| Error::usage(format!("line {}: {what}", number + 1));
         let line: Line = serde_json::from_str(line).map_err(|error| wrong(&error.to_string()))?;
         if line.t.is_none() {
             let sheet = line.columns.map(|columns| columns.iter().map(|column| sheet_column(column)).collect());

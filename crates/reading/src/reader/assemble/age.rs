@@ -1,6 +1,7 @@
 //! Ages, counted from today: `older than 60` where there is a date or year of birth, `older than 90 days` of a date, `average age`.
 
 use chrono::{Days, Months, NaiveDate, Utc};
+use lakeward_core::message;
 use lakeward_core::plan::{Arithmetic, Comparison, Condition, DatePart, Expression, Measure, Value};
 use lakeward_core::text::lower_words;
 
@@ -31,8 +32,8 @@ impl<'a> Assembler<'a> {
             let Some(column) = self.counted_from(span, unit, age) else { continue };
             let Some(condition) = born(column, how, years, today) else { continue };
             self.done[place] = true;
-            let taken = format!("`{}` is an age, counted from {} to {today}", span.words.trim(), column.name);
-            self.remarks.push(taken);
+            let (words, today) = (span.words.trim(), today.to_string());
+            self.remarks.push(message!("`{}` is an age, counted from {} to {}", words, &column.name, today));
             if self.replaces {
                 self.layout.take_conditions(&column.name, |_| true);
             }
@@ -132,7 +133,7 @@ impl<'a> Assembler<'a> {
         };
         let measure = measure_of(function, "age".into())?;
         let name = measure.column_name();
-        let how = format!("the age is this year less the year of {}", column.name);
+        let how = message!("the age is this year less the year of {}", &column.name);
         if !self.remarks.contains(&how) {
             self.remarks.push(how);
         }

@@ -9,6 +9,7 @@ use crate::reader::number::month;
 use crate::reader::schema::{ColumnKind, SchemaColumn, StandIn};
 use crate::reader::span::{Operator, Role, Span};
 use crate::reader::unit::{Taken, in_unit_of};
+use lakeward_core::message;
 use lakeward_core::request::Act;
 use lakeward_core::text::name_key;
 
@@ -62,7 +63,7 @@ impl Assembler<'_> {
                 continue;
             }
             if self.leaves_one_group(column, span) {
-                self.refuse(place, &format!("it would leave one group of `{name}`"));
+                self.refuse(place, message!("it would leave one group of `{}`", name));
                 continue;
             }
             if !self.replaces && span.role == Role::Value && self.layout.has_gap(&name) {
@@ -71,13 +72,13 @@ impl Assembler<'_> {
                 continue;
             }
             if let Some(reason) = self.unfit(column, span) {
-                self.refuse(place, &reason);
+                self.refuse(place, reason);
                 continue;
             }
             if self.lacks_value(column, span)
                 || (self.is_part_of_values(column, span) && !self.may_be_part(column, span))
             {
-                self.refuse(place, &format!("`{name}` has no such value"));
+                self.refuse(place, message!("`{}` has no such value", name));
                 continue;
             }
             if span.role == Role::Value

@@ -10,6 +10,8 @@ use crate::reader::number::number;
 use crate::reader::schema::{ColumnKind, Schema, StandIn};
 use crate::reader::span::{Function, Role, Span, TurnReading};
 use crate::reader::unit::Unit;
+use lakeward_core::message;
+use lakeward_core::message::Message;
 use lakeward_core::text::{lower_words, name_key};
 
 /// What only names what another span computes is not computed beside it: `the revenue as n times pr`, where no column is called revenue.
@@ -268,8 +270,8 @@ impl Assembler<'_> {
     /// Says that rows are counted where a column has how many each row is of.
     fn remark_on_quantity(&mut self) {
         let Some(column) = self.schema.columns.iter().find(|column| column.says_how_many()) else { return };
-        let remark =
-            format!("rows are counted; how many each is of is in `{0}`: \"the sum of {0}\" adds that up", column.name);
+        let remark = "rows are counted; how many each is of is in `{}`: \"the sum of {}\" adds that up";
+        let remark = Message::of(remark, vec![(&column.name).into(), (&column.name).into()]);
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
@@ -294,7 +296,7 @@ impl Assembler<'_> {
         let rows = &mut self.layout.last().rows;
         if !rows.contains(&derived) {
             rows.push(derived);
-            self.remarks.push(format!("{} is converted from {} to {}", known.name, unit.own, unit.said));
+            self.remarks.push(message!("{} is converted from {} to {}", &known.name, &*unit.own, &*unit.said));
         }
         Some(name)
     }

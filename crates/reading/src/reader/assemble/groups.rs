@@ -6,6 +6,7 @@ use super::{Assembler, NotApplied};
 use crate::reader::layout::{Level, ordered_by};
 use crate::reader::schema::{SchemaColumn, StandIn};
 use crate::reader::span::{Role, Span};
+use lakeward_core::message;
 use lakeward_core::text::lower_words;
 
 impl Assembler<'_> {
@@ -276,14 +277,14 @@ impl Assembler<'_> {
         let mut of_operands = measures.iter_mut().filter(is_operand);
         if let (Some(measure), None) = (of_operands.next(), of_operands.next()) {
             measure.of = Some(Expression::Column(name.clone()));
-            self.remarks.push(format!("the figure is of {name}"));
+            self.remarks.push(message!("the figure is of {}", name));
         }
     }
 
     /// The mean of what the turn computes of every row, where groups are wanted of it.
     fn measure_of_computed(&mut self) -> Option<Measure> {
         let name = self.computed.clone()?;
-        self.remarks.push(format!("for each group the mean of {name}"));
+        self.remarks.push(message!("for each group the mean of {}", &name));
         Some(Measure {
             function: MeasureFunction::Mean,
             of: Some(Expression::Column(name)),

@@ -1,5 +1,6 @@
 //! The order of rows and how many of them are kept.
 
+use lakeward_core::message;
 use lakeward_core::plan::{Direction, Expression, Measure, MeasureFunction, Order, Step, Top};
 use lakeward_core::text::lower_words;
 
@@ -45,7 +46,7 @@ impl Assembler<'_> {
         }
         (level.group, level.after, level.columns) = (None, Vec::new(), None);
         (level.order, level.limit) = (Vec::new(), None);
-        self.remarks.push("these are the rows that the figure before is of".into());
+        self.remarks.push(message!("these are the rows that the figure before is of"));
     }
 
     pub(super) fn order(&mut self) {
@@ -139,7 +140,7 @@ impl Assembler<'_> {
                 Some(figure) if asks_for_figures => {
                     level.order = vec![Order { by: Expression::Column(figure), direction: Direction::Descending }];
                 }
-                Some(figure) => self.remarks.push(format!("in the order of the groups, not of {figure}")),
+                Some(figure) => self.remarks.push(message!("in the order of the groups, not of {}", figure)),
                 None => {}
             }
             level.limit = Some((rows, 0));
@@ -200,7 +201,7 @@ impl Assembler<'_> {
         {
             return Some(name);
         }
-        self.remarks.extend(standing.map(|figure| format!("`{}` is taken for {figure}", span.words)));
+        self.remarks.extend(standing.map(|figure| message!("`{}` is taken for {}", &span.words, figure)));
         let named = span.column().filter(|_| stand_in.is_none()).map(|column| self.name(column));
         let by_name = self.only_number_named(&span.words);
         let Some(level) = self.layout.levels.last_mut() else { return named.or(by_name) };

@@ -1,5 +1,6 @@
 //! Shares: of a number's total, of rows that meet a condition.
 
+use lakeward_core::message;
 use lakeward_core::plan::{Branch, Condition, Expression, Measure, MeasureFunction, Step, Value};
 use lakeward_core::text::{is_function_word, lower_words, name_likeness};
 
@@ -82,7 +83,7 @@ impl Assembler<'_> {
             return;
         };
         level.rows.retain(|step| !is_condition(step));
-        let of_rows = format!("it is the share of all rows for which {condition}");
+        let of_rows = message!("it is the share of all rows for which {}", condition.message());
         level.grouping().into_iter().for_each(|grouping| grouping.measures = vec![percentage_of(condition.clone())]);
         self.done[place] = true;
         self.remarks.push(of_rows);
