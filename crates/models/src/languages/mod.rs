@@ -6,6 +6,7 @@
 //! ambiguous words are not looked at, which is enough to search with.
 
 mod english;
+mod lexicon;
 mod names;
 
 use std::cmp::Reverse;
@@ -14,24 +15,18 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use english::{english_word_near, is_english_word};
+use lexicon::{Entry, Lexicon, Lexicons, WORDS, folded, stem, words};
 pub use names::{short_forms, written_in_names};
 
 use crate::embed::StaticModel;
-use lakeward_core::text::{fold_into, is_function_word, lower_words, on_one_line, shown};
+use lakeward_core::text::{is_function_word, lower_words, on_one_line, shown};
 
-/// Words of catalogues, typed for this project.
-const WORDS: &str = include_str!("words.tsv");
-/// Names of countries, of the Unicode CLDR.
-const COUNTRIES: &str = include_str!("countries.tsv");
 /// English words that tell the language, beside the function words.
 const ENGLISH: &str = "about all any can could do does each every find from get give has have how i me more my need over per please show \
     since some than under until want we were what when where which who would you";
-/// Most words of one entry that are looked up together.
-const LONGEST_RUN: usize = 4;
 /// Shortest part of a German compound, in letters.
 const SHORTEST_PART: usize = 3;
 /// Shortest compound, in letters, that alone tells a text to be German: `append` is not "app" and "end".
@@ -70,34 +65,11 @@ pub struct Translated {
     pub unknown: Vec<String>,
 }
 
-/// The words of one language, folded, several joined with a space.
-struct Lexicon {
-    language: Language,
-    said: HashMap<String, Entry>,
-    /// The same by their stems, built when a word is not known as it is said.
-    stems: OnceLock<HashMap<String, Entry>>,
-    longest: usize,
-    /// The single words, in order, with their English.
-    sorted: OnceLock<Vec<(String, &'static str)>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    english: &'static str,
-    is_grammar: bool,
-}
-
 /// A word of a request.
 struct Word {
     lower: String,
     folded: String,
     stem: String,
-}
-
-struct Lexicons {
-    of: Vec<(Language, Lexicon)>,
-    /// Stems of the English words.
-    english: HashSet<String>,
 }
 
 impl Language {
@@ -120,7 +92,7 @@ impl Language {
 
     /// A text that is in this language in English words; none where no word is known.
     pub fn in_english(self, text: &str) -> Option<Translated> {
-        let (_, lexicon) = Lexicons::builtin().of.iter().find(|(language, _)| *language == self)?;
+        let lexicon = Lexicons::builtin().of(self);
         match self {
             Self::Chinese => chinese(text, self, lexicon),
             _ => by_words(text, self, lexicon).map(|(_, _, translated)| translated),
@@ -128,147 +100,39 @@ impl Language {
     }
 
     fn stemmer(self) -> Option<Stemmer> {
-        Some(Stemmer::new(match self {
-            Self::German => Algorithm::German,
-            Self::French => Algorithm::French,
-            Self::Spanish => Algorithm::Spanish,
-            Self::Chinese => return None,
-        }))
+        self.algorithm().map(Stemmer::new)
     }
-}
 
-fn folded(word: &str) -> String {
-    let mut folded = String::with_capacity(word.len());
-    word.chars().for_each(|letter| fold_into(letter, &mut folded));
-    folded
-}
-
-fn stem(stemmer: &Stemmer, word: &str) -> String {
-    folded(&stemmer.stem(&word.to_lowercase()))
-}
-
-/// Runs of letters and digits with their places.
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, letter) in text.char_indices() {
-        let end = at + letter.len_utf8();
-        match words.last_mut() {
-            _ if !letter.is_alphanumeric() => {}
-            Some(word) if word.end == at => word.end = end,
-            _ => words.push(at..end),
+    fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::German => Some(Algorithm::German),
+            Self::French => Some(Algorithm::French),
+            Self::Spanish => Some(Algorithm::Spanish),
+            Self::Chinese => None,
         }
     }
-    words
-}
-
-/// The words of a text, each as `of` puts it, with a space between, and how many they are; none where there is none.
-fn joined(text: &str, of: impl Fn(&str) -> String) -> Option<(String, usize)> {
-    let parts = words(text);
-    let joined = parts.iter().map(|part| of(&text[part.clone()])).collect::<Vec<_>>().join(" ");
-    (!parts.is_empty()).then_some((joined, parts.len()))
 }
 
 fn is_han(letter: char) -> bool {
     matches!(letter, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}')
 }
 
-/// What the lists say of each English word: it, and what it is in the languages, in their order.
-fn entries() -> impl Iterator<Item = (Entry, std::str::Split<'static, char>)> {
-    let lines = WORDS.lines().chain(COUNTRIES.lines()).filter(|line| !line.starts_with('#'));
-    lines.map(|line| {
-        let mut columns = line.split('\t');
-        let first = columns.next().unwrap_or_default();
-        (Entry { english: first.trim_start_matches('='), is_grammar: first.starts_with('=') }, columns)
-    })
-}
-
-impl Lexicons {
-    fn builtin() -> &'static Self {
-        static READ: OnceLock<Lexicons> = OnceLock::new();
-        READ.get_or_init(|| {
-            // Side by side: a first answer waits for it.
-            std::thread::scope(|scope| {
-                let of = Language::ALL.map(|language| scope.spawn(move || (language, Lexicon::of(language))));
-                let english = Self::english();
-                let joined = of.map(|lexicon| lexicon.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-                let of = joined.into();
-                Self { of, english }
-            })
-        })
-    }
-
-    fn english() -> HashSet<String> {
-        let stemmer = Stemmer::new(Algorithm::English);
-        let grammar = foreign_grammar();
-        let own = ENGLISH.split_whitespace().map(str::to_string);
-        let of_lists = entries().filter(|(entry, _)| !entry.is_grammar).flat_map(|(entry, _)| {
-            let said: Vec<&str> = words(entry.english).into_iter().map(|word| &entry.english[word]).collect();
-            // `la` of `La Paz` is no English word.
-            let is_borrowed = |word: &str| said.len() > 1 && grammar.contains(&word.to_lowercase());
-            let own: Vec<&str> = said.iter().copied().filter(|word| !is_borrowed(word)).collect();
-            own.into_iter().map(|word| stem(&stemmer, word)).collect::<Vec<_>>()
-        });
-        own.chain(of_lists).collect()
-    }
-}
-
 impl Lexicon {
-    fn of(language: Language) -> Self {
-        let (said, stems) = (HashMap::new(), OnceLock::new());
-        let mut lexicon = Self { language, said, stems, longest: 0, sorted: OnceLock::new() };
-        for (entry, text) in Self::texts(language) {
-            if language == Language::Chinese {
-                lexicon.longest = lexicon.longest.max(text.chars().count());
-                lexicon.said.entry(text.to_string()).or_insert(entry);
-                continue;
-            }
-            // Words of grammar are as they are written: `à` is no English `a`.
-            let written = |part: &str| if entry.is_grammar { part.to_lowercase() } else { folded(part) };
-            if let Some((joined, parts)) = joined(text, written) {
-                lexicon.longest = lexicon.longest.max(parts.min(LONGEST_RUN));
-                lexicon.said.entry(joined).or_insert(entry);
-            }
-        }
-        lexicon
-    }
-
-    /// What the lists have in a language, in their order.
-    fn texts(language: Language) -> impl Iterator<Item = (Entry, &'static str)> {
-        let column = Language::ALL.iter().position(|other| *other == language).unwrap_or_default();
-        entries().flat_map(move |(entry, mut columns)| {
-            let texts = columns.nth(column).unwrap_or_default().split(',').filter(|text| !text.is_empty());
-            texts.map(move |text| (entry, text))
-        })
-    }
-
-    fn stems(&self) -> &HashMap<String, Entry> {
-        self.stems.get_or_init(|| {
-            let mut stems = HashMap::new();
-            let Some(stemmer) = self.language.stemmer() else { return stems };
-            for (entry, text) in Self::texts(self.language).filter(|(entry, _)| !entry.is_grammar) {
-                if let Some((joined, _)) = joined(text, |part| stem(&stemmer, part)) {
-                    stems.entry(joined).or_insert(entry);
-                }
-            }
-            stems
-        })
-    }
-
     /// The entry of a run of words: of grammar as they are written, others as they are said or by their stems.
     fn run(&self, words: &[Word]) -> Option<Entry> {
         let joined = |of: fn(&Word) -> &str| words.iter().map(of).collect::<Vec<_>>().join(" ");
-        let grammar = || self.said.get(&joined(|word| &word.lower)).filter(|entry| entry.is_grammar);
-        let said = || self.said.get(&joined(|word| &word.folded)).filter(|entry| !entry.is_grammar);
-        let stems = || self.stems().get(&joined(|word| &word.stem));
+        let grammar = || self.said(&joined(|word| &word.lower)).filter(|entry| entry.is_grammar);
+        let said = || self.said(&joined(|word| &word.folded)).filter(|entry| !entry.is_grammar);
+        let stems = || self.stem(&joined(|word| &word.stem));
         let [first, ..] = words else { return None };
         let is_english = words.len() == 1 && is_function_word(&first.lower);
         // `aves`, `pays`: plurals that are stemmed otherwise than their singular.
         let singular = || {
             let singulars = ["s", "es"].into_iter().filter_map(|end| first.folded.strip_suffix(end));
-            singulars.filter_map(|singular| self.said.get(singular)).find(|entry| !entry.is_grammar && words.len() == 1)
+            singulars.filter_map(|singular| self.said(singular)).find(|entry| !entry.is_grammar && words.len() == 1)
         };
         let other = || if is_english { None } else { said().or_else(stems).or_else(singular) };
-        grammar().or_else(other).copied()
+        grammar().or_else(other)
     }
 
     /// The parts of a German compound, each in English.
@@ -276,7 +140,7 @@ impl Lexicon {
         if word.chars().count() > LONGEST_COMPOUND {
             return None;
         }
-        let whole = |word: &str| self.said.get(&folded(word)).or_else(|| self.stems().get(&stem(stemmer, word)));
+        let whole = |word: &str| self.said(&folded(word)).or_else(|| self.stem(&stem(stemmer, word)));
         let meant = |word: &str| whole(word).filter(|entry| !entry.is_grammar).map(|entry| entry.english);
         // The longest last part first: it says what the thing is.
         for (at, _) in word.char_indices().skip(SHORTEST_PART) {
@@ -328,24 +192,19 @@ pub fn is_readable(word: &str) -> bool {
 
 /// A request in one of the other languages, in English words; none for English, and for what has no known word.
 pub fn translated(text: &str) -> Option<Translated> {
-    if (text.is_ascii() && words(text).is_empty()) || is_plainly_english(text) {
+    if is_plainly_english(text) || has_only_english_words(text) {
         return None;
     }
     let lexicons = Lexicons::builtin();
     if text.chars().any(is_han) {
-        let (language, lexicon) = lexicons.of.iter().find(|(language, _)| *language == Language::Chinese)?;
-        return chinese(text, *language, lexicon);
+        return chinese(text, Language::Chinese, lexicons.of(Language::Chinese));
     }
-    let stemmer = Stemmer::new(Algorithm::English);
-    let is_english = |word: &str| {
-        let word = word.to_lowercase();
-        is_function_word(&word) || lexicons.english.contains(&word) || lexicons.english.contains(&stem(&stemmer, &word))
-    };
+    let is_english = |word: &str| lexicons.is_english(&word.to_lowercase());
     let (mut english, mut says) = (0, false);
     for word in words(text).into_iter().map(|word| &text[word]).filter(|word| is_english(word)) {
         (english, says) = (english + 1, says || !is_function_word(&word.to_lowercase()));
     }
-    let best = lexicons.of.iter().filter_map(|(language, lexicon)| by_words(text, *language, lexicon));
+    let best = Language::ALL.iter().filter_map(|language| by_words(text, *language, lexicons.of(*language)));
     let (known, grammar, found) = best.max_by_key(|(known, _, found)| (*known, Reverse(found.unknown.len())))?;
     // A word of grammar in small letters is none of a name, as in `Los Angeles`.
     let tells = |word: &str| word.len() > 1 && !word.starts_with(char::is_uppercase) && !is_english(word);
@@ -359,8 +218,8 @@ pub fn translated(text: &str) -> Option<Translated> {
     (known > english && is_sure && differs).then_some(found)
 }
 
-/// Whether `text` is English beyond doubt: ASCII, with a word of English grammar and with none that is of another language's grammar alone. Much
-/// cheaper than [`translated`], and false of much that is English.
+/// Whether `text` is English beyond doubt: ASCII, with a word of English grammar and with none that is of another language's grammar alone. False of
+/// much that is English, and needs no list of words.
 pub fn is_plainly_english(text: &str) -> bool {
     if !text.is_ascii() {
         return false;
@@ -375,6 +234,15 @@ pub fn is_plainly_english(text: &str) -> bool {
         }
     }
     is_english
+}
+
+/// Whether every word of `text` is one that English has, and none is of another language's grammar: then none tells another language.
+fn has_only_english_words(text: &str) -> bool {
+    let is_english = |word: Range<usize>| {
+        let word = text[word].to_lowercase();
+        is_function_word(&word) || (is_english_word(&word) && !foreign_grammar().contains(&word))
+    };
+    text.is_ascii() && words(text).into_iter().all(is_english)
 }
 
 /// Words of grammar of all languages but English, in small letters.
@@ -444,7 +312,7 @@ fn chinese(text: &str, language: Language, lexicon: &Lexicon) -> Option<Translat
     let mut at = 0;
     while at <= letters.len() {
         let longest = lexicon.longest.min(letters.len() - at);
-        let run = (1..=longest).rev().find_map(|run| Some((run, lexicon.said.get(&text[end(at)..end(at + run)])?)));
+        let run = (1..=longest).rev().find_map(|run| Some((run, lexicon.said(&text[end(at)..end(at + run)])?)));
         let letter = letters.get(at).map(|(_, letter)| *letter);
         if !unknown.is_empty() && (run.is_some() || !letter.is_some_and(is_han)) {
             found.text.push(' ');

@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use frostem::{Algorithm, Stemmer};
 
-use super::{Language, Lexicon, Lexicons, folded, is_han, stem, words};
-use lakeward_core::text::{abbreviations, is_function_word, name_words};
+use super::lexicon::texts_in;
+use super::{Language, Lexicon, Lexicons, folded, is_english_word, is_han, stem, words};
+use lakeward_core::text::{abbreviations, name_words};
 
 /// Words of names that a language has alone, at least, and their share of those that it or English has.
 const LEAST_WORDS: usize = 2;
@@ -28,17 +29,23 @@ type InLanguage = HashMap<String, Vec<&'static str>>;
 impl Language {
     /// The language of `names`, which are those of columns and tables; none for English, and where too few are known.
     pub fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> Option<Self> {
-        let lexicons = Lexicons::builtin();
         // A sentence is no name, whoever put it there.
         let said: BTreeSet<String> =
             names.map(name_words).filter(|words| words.len() <= LONGEST_NAME).flatten().collect();
         let said = || said.iter().filter(|word| word.chars().count() >= SHORTEST_WORD || word.chars().all(is_han));
-        let others: Vec<&String> = said().filter(|word| !lexicons.is_english(word)).collect();
-        let of_one = |(language, lexicon): &(Self, Lexicon)| {
+        // `precipitation` and `min` are English, whatever else they are.
+        let mut others: Vec<&String> = said().filter(|word| !is_english_word(word)).collect();
+        if others.len() < LEAST_WORDS {
+            return None;
+        }
+        let lexicons = Lexicons::builtin();
+        others.retain(|word| !lexicons.is_english(word));
+        let of_one = |language: &Self| {
+            let lexicon = lexicons.of(*language);
             (others.iter().filter(|word| lexicon.has(word, *language)).count(), *language)
         };
         let english = said().count() - others.len();
-        let (known, language) = lexicons.of.iter().map(of_one).max_by_key(|(known, _)| *known)?;
+        let (known, language) = Self::ALL.iter().map(of_one).max_by_key(|(known, _)| *known)?;
         let share = known as f64 / (known + english).max(1) as f64;
         (known >= LEAST_WORDS && share >= LEAST_SHARE).then_some(language)
     }
@@ -46,7 +53,7 @@ impl Language {
     /// A name in English words; none where no word of it is known, or it is English.
     pub fn name_in_english(self, name: &str) -> Option<String> {
         let lexicons = Lexicons::builtin();
-        let (_, lexicon) = lexicons.of.iter().find(|(language, _)| *language == self)?;
+        let lexicon = lexicons.of(self);
         let mut is_known = false;
         let mut put = |word: String| {
             let english = if lexicons.is_english(&word) { None } else { lexicon.name(&word, self) };
@@ -85,23 +92,17 @@ impl Language {
 
     fn words_by_english(self) -> InLanguage {
         let mut from = InLanguage::new();
-        for (entry, text) in Lexicon::texts(self).filter(|(entry, _)| !entry.is_grammar) {
+        for (entry, text) in texts_in(self) {
             from.entry(english_key(entry.english)).or_default().push(text);
         }
         from
     }
 }
 
-impl Lexicons {
-    fn is_english(&self, word: &str) -> bool {
-        is_function_word(word) || self.english.contains(&stem(&Stemmer::new(Algorithm::English), word))
-    }
-}
-
 impl Lexicon {
     /// Whether a word of a name is one of the language as it is said.
     fn has(&self, word: &str, language: Language) -> bool {
-        let has = |word: &str| self.said.get(word).is_some_and(|entry| !entry.is_grammar);
+        let has = |word: &str| self.said(word).is_some_and(|entry| !entry.is_grammar);
         let plain = folded(word);
         has(&plain) || (language == Language::German && has(&without_umlauts(&plain)))
     }
@@ -110,15 +111,15 @@ impl Lexicon {
     fn name(&self, word: &str, language: Language) -> Option<String> {
         // `von`, `seit`: in names words of grammar say what they are.
         let whole = |word: &str| {
-            let english = self.said.get(word).map(|entry| entry.english.to_string());
+            let english = self.said(word).map(|entry| entry.english.to_string());
             english.filter(|english| !english.is_empty())
         };
         let plain = folded(word);
         let umlauts = (language == Language::German).then(|| without_umlauts(&plain));
         let stemmer = language.stemmer();
         let by_stem = |word: &str| {
-            let stems = self.stems().get(&stem(stemmer.as_ref()?, word))?;
-            Some(stems.english.to_string())
+            let entry = self.stem(&stem(stemmer.as_ref()?, word))?;
+            Some(entry.english.to_string())
         };
         let forms: Vec<&str> = std::iter::once(plain.as_str()).chain(umlauts.as_deref()).collect();
         let found = forms.iter().find_map(|form| whole(form).or_else(|| by_stem(form)));
@@ -126,26 +127,8 @@ impl Lexicon {
             let stemmer = stemmer.as_ref().filter(|_| language == Language::German)?;
             forms.iter().find_map(|form| self.compound(form, stemmer)).map(|parts| parts.join(" "))
         };
-        found.or_else(parts).or_else(|| self.begun(&plain))
-    }
-
-    /// What a word means that begins so, if that is one thing.
-    fn begun(&self, word: &str) -> Option<String> {
-        if word.chars().count() < BEGINNING {
-            return None;
-        }
-        let sorted = self.sorted.get_or_init(|| {
-            let single = self.said.iter().filter(|(said, entry)| !entry.is_grammar && !said.contains(' '));
-            let mut sorted: Vec<(String, &'static str)> =
-                single.map(|(said, entry)| (said.clone(), entry.english)).collect();
-            sorted.sort_unstable();
-            sorted
-        });
-        let from = sorted.partition_point(|(said, _)| said.as_str() < word);
-        let mut meant =
-            sorted[from..].iter().take_while(|(said, _)| said.starts_with(word)).map(|(_, english)| *english);
-        let first = meant.next()?;
-        meant.all(|other| other == first).then(|| first.to_string())
+        let begun = || self.begun(&plain).filter(|_| plain.chars().count() >= BEGINNING).map(str::to_string);
+        found.or_else(parts).or_else(begun)
     }
 }
 
@@ -208,6 +191,7 @@ mod tests {
         assert_eq!(of(&["fecha", "municipio", "importe"]), Some(Language::Spanish));
         assert_eq!(of(&["date", "amount", "price", "customer_id", "valid_from", "country", "name"]), None);
         assert_eq!(of(&["st", "dat", "pax"]), None);
+        assert_eq!(of(&["date", "precipitation", "temp_max", "temp_min", "wind", "weather"]), None);
     }
 
     #[test]
