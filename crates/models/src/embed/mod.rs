@@ -172,8 +172,15 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     dot_in::<8>(a, b)
 }
 
-/// The same in that many sums side by side; another number of them rounds otherwise.
-pub fn dot_in<const LANES: usize>(a: &[f32], b: &[f32]) -> f32 {
+/// The same in sixteen sums side by side, which rounds otherwise. No generic function: it would be compiled as its callers are, and those that only
+/// read and assemble are compiled with fewer optimisations (`Cargo.toml`).
+#[inline(never)]
+pub fn dot_of_sixteen(a: &[f32], b: &[f32]) -> f32 {
+    dot_in::<16>(a, b)
+}
+
+/// The same in that many sums side by side.
+fn dot_in<const LANES: usize>(a: &[f32], b: &[f32]) -> f32 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
     let mut sums = [0.0f32; LANES];

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use lakeward_models::embed::{PieceEncoder, SentenceModel, dot_in, gelu};
+use lakeward_models::embed::{PieceEncoder, SentenceModel, dot_of_sixteen as dot, gelu};
 use safetensors::SafeTensors;
 
 use super::demands::schema_of_demands;
@@ -64,11 +64,6 @@ impl Head {
         let row = |(row, bias): (&[f32], &f32)| dot(row, x) + bias;
         self.weight.chunks_exact(x.len()).zip(&self.bias).map(row).collect()
     }
-}
-
-/// In sixteen sums, so that they are computed side by side.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    dot_in::<16>(a, b)
 }
 
 /// The built-in reader.
