@@ -11,12 +11,14 @@ use std::sync::{LazyLock, OnceLock};
 use clap::ValueEnum;
 
 use lakeward_agent::recommend::{Narrowing, Note};
-use lakeward_core::message::{MadeOf, Message, PARTS, filled};
+use lakeward_core::message::{MadeOf, Message, PARTS};
 use lakeward_core::request::{Demand, Demanded, Label, Signals};
 use lakeward_core::text::shown;
 
 /// Characters of a line.
 const LINE: usize = 2000;
+/// Parts of parts of a message that are looked at.
+const DEPTH: usize = 10;
 
 /// A language of the interface; Chinese in simplified characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -103,14 +105,15 @@ fn chinese(english: &str) -> Option<&'static str> {
     CHINESE.get(english).copied()
 }
 
-/// The Chinese of a message; none where its template has none.
-fn message_in_chinese(message: &Message) -> Option<String> {
+/// The Chinese of a message; none where its template has none, and of parts of parts that lie deeper than any does: a session may be anybody's.
+fn message_in_chinese(message: &Message, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
     let MadeOf { template, parts } = message.made_of()?;
     let form = chinese(template)?;
     let part = |place: usize, is_name: bool| {
         let part = parts.get(place)?;
         let name = is_name.then(|| chinese(part)).flatten().map(str::to_string);
-        Some(message_in_chinese(part).or(name).unwrap_or_else(|| part.to_string()))
+        Some(message_in_chinese(part, depth).or(name).unwrap_or_else(|| part.to_string()))
     };
     Some(match parts.len() {
         0 => form.to_string(),
@@ -134,6 +137,23 @@ pub fn say(english: &'static str) -> &'static str {
     }
 }
 
+/// `form` with its `{}`, or `{2}` where the order is another, filled in; `part` is told whether there is a `=` in the braces, by which a translation
+/// says that the part is the name of something in the program.
+pub fn filled(form: &str, part: &mut dyn FnMut(usize, bool) -> String) -> String {
+    let (mut text, mut rest, mut next) = (String::new(), form, 0);
+    while let Some((before, behind)) = rest.split_once('{') {
+        let Some((inside, after)) = behind.split_once('}') else { break };
+        let number = inside.trim_end_matches('=');
+        let place = number.parse::<usize>().map_or(next, |number| number.saturating_sub(1));
+        next = place + 1;
+        text.push_str(before);
+        text.push_str(&part(place, number.len() < inside.len()));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
 /// A message with what is filled into its `{}`.
 pub fn fill(english: &'static str, parts: &[&str]) -> String {
     filled(say(english), &mut |place, _| parts.get(place).copied().unwrap_or_default().to_string())
@@ -152,7 +172,7 @@ pub fn name(english: &str) -> String {
 
 /// A sentence of an answer, or any other message.
 pub fn in_language(message: &Message) -> Cow<'_, str> {
-    let other = if current() == Language::Chinese { message_in_chinese(message) } else { None };
+    let other = if current() == Language::Chinese { message_in_chinese(message, DEPTH) } else { None };
     other.map_or(Cow::Borrowed(message.as_str()), Cow::Owned)
 }
 

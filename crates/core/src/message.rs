@@ -58,9 +58,7 @@ impl Message {
             (Some(thing), [number]) => {
                 number.text.parse().map_or_else(|_| format!("{number} {thing}"), |count| counted(count, thing))
             }
-            _ if template.contains("{}") => {
-                filled(&template, &mut |place, _| parts.get(place).map(|part| part.text.clone()).unwrap_or_default())
-            }
+            _ if template.contains("{}") => filled(&template, &parts),
             _ => listed(&template, &parts),
         };
         Self { text, made_of: Some(Box::new(MadeOf { template, parts })) }
@@ -98,20 +96,15 @@ impl Message {
     }
 }
 
-/// `form` with its `{}`, or `{2}` where the order is another, filled in; `part` is told whether there is a `=` in the braces, by which a translation
-/// says that the part is the name of something in the program.
-pub fn filled(form: &str, part: &mut dyn FnMut(usize, bool) -> String) -> String {
-    let (mut text, mut rest, mut next) = (String::new(), form, 0);
-    while let Some((before, behind)) = rest.split_once('{') {
-        let Some((inside, after)) = behind.split_once('}') else { break };
-        let number = inside.trim_end_matches('=');
-        let place = number.parse::<usize>().map_or(next, |number| number.saturating_sub(1));
-        next = place + 1;
-        text.push_str(before);
-        text.push_str(&part(place, number.len() < inside.len()));
-        rest = after;
+/// `template` with a part in place of each `{}`, in their order. No part is used twice, so that a text is never longer than what it is made of.
+fn filled(template: &str, parts: &[Message]) -> String {
+    let mut pieces = template.split("{}");
+    let mut text = pieces.next().unwrap_or_default().to_string();
+    let mut parts = parts.iter().map(Message::as_str);
+    for piece in pieces {
+        text.push_str(parts.next().unwrap_or_default());
+        text.push_str(piece);
     }
-    text.push_str(rest);
     text
 }
 
@@ -331,5 +324,8 @@ mod tests {
         }
         assert_eq!(serde_json::from_str::<Message>(r##"["# row","many"]"##).unwrap(), "many row");
         assert_eq!(serde_json::from_str::<Message>(r#"["{","a"]"#).unwrap(), "a");
+        // A part that is said twice at each of many levels would fill the memory.
+        let nested = (0..60).fold("\"a\"".to_string(), |inner, _| format!(r#"["{{1}}{{1}}{{}}{{}}",{inner}]"#));
+        assert!(serde_json::from_str::<Message>(&nested).unwrap().len() < nested.len());
     }
 }

@@ -15,7 +15,7 @@ use crate::messages::{self, say};
 use crate::service::http::app::{App, Caller};
 use crate::service::http::guard::Proof;
 use crate::service::http::refusal::Refusal;
-use lakeward_core::message::{Message, filled};
+use lakeward_core::message::Message;
 use lakeward_core::text::shown;
 
 /// Characters of a text.
@@ -46,7 +46,7 @@ pub fn typed(text: &str) -> String {
 /// A message with pieces of the page filled in.
 pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
     let part = &mut |place: usize, _: bool| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
-    PreEscaped(filled(say(english), part))
+    PreEscaped(messages::filled(say(english), part))
 }
 
 /// A message, with names, which stand in backticks, as code.
