@@ -41,7 +41,7 @@ pub struct MadeOf {
     pub parts: Vec<Message>,
 }
 
-/// A [`Message`](crate::message::Message) of a template with `{}` in place of each further argument: a text, a number or a message.
+/// A [`Message`] of a template with `{}` in place of each further argument: a text, a number or a message.
 #[macro_export]
 macro_rules! message {
     ($template:literal $(, $part:expr)* $(,)?) => {
