@@ -261,11 +261,8 @@ impl Agent<'_> {
         let left_out = (!hidden.is_empty()).then(|| message!("{} shown before are left out", hidden.len()));
         let refused =
             (!turned_down.is_empty()).then(|| message!("turned down, and not shown again: {}", turned_down.join(", ")));
-        let as_read = said
-            .translated
-            .iter()
-            .map(|translated| translated.note().into())
-            .chain(said.respelt.iter().map(Respelt::message));
+        let as_read = said.translated.iter().map(|translated| translated.note().into());
+        let as_read = as_read.chain(said.respelt.iter().map(Respelt::message));
         let unchanged = asks_to_change_files(&said.request.text)
             .then(|| message!("files are never changed: rows are only left out of what is shown"));
         let notes = as_read.chain(named).chain(notes).chain(left_out).chain(refused).chain(unchanged).collect();

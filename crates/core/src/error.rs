@@ -4,7 +4,6 @@
 //! says what to do next, with the nearest valid names first; [`Error::kind`] decides the process's exit code. Only the
 //! command line prints errors. Messages name things in backticks, carry no final period and never repeat their source.
 
-use crate::message;
 use crate::message::Message;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -130,7 +129,7 @@ pub enum Error {
         reason: String,
     },
     /// No table has this id or file name.
-    #[error("{}", no_table(name))]
+    #[error("{}", crate::message::no_table(name))]
     UnknownTable {
         /// The requested name.
         name: String,
@@ -288,33 +287,7 @@ pub enum Error {
     Internal(String),
 }
 
-fn no_table(name: &str) -> Message {
-    message!("there is no table `{}` in the lake", name)
-}
-
 impl Error {
-    /// [`Error::Usage`] with a text, or with a message that can be shown in other languages, too.
-    pub fn usage(text: impl Into<Message>) -> Self {
-        Self::Usage(text.into())
-    }
-
-    /// What failed, with the errors that it comes from.
-    pub fn message(&self) -> Message {
-        match self {
-            Self::Usage(message) => message.clone(),
-            Self::UnknownTable { name, .. } => no_table(name),
-            other => {
-                let mut text = other.to_string();
-                let mut source = std::error::Error::source(other);
-                while let Some(cause) = source {
-                    text.push_str(&format!(": {cause}"));
-                    source = cause.source();
-                }
-                text.into()
-            }
-        }
-    }
-
     /// An [`Error::Io`] for `path`; `action` is a verb such as `read`.
     pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Error::Io { action, path: path.to_path_buf(), source }

@@ -13,6 +13,7 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::error::Error;
 use crate::text::counted;
 
 /// The template of a list: parts with `; ` between them.
@@ -93,6 +94,35 @@ impl Message {
     /// What it was made of; none for a text as it is: data, or what a model wrote.
     pub fn made_of(&self) -> Option<&MadeOf> {
         self.made_of.as_deref()
+    }
+}
+
+/// No table has this name.
+pub(crate) fn no_table(name: &str) -> Message {
+    message!("there is no table `{}` in the lake", name)
+}
+
+impl Error {
+    /// [`Error::Usage`] with a text, or with a message that can be shown in other languages, too.
+    pub fn usage(text: impl Into<Message>) -> Self {
+        Self::Usage(text.into())
+    }
+
+    /// What failed, with the errors that it comes from.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Usage(message) => message.clone(),
+            Self::UnknownTable { name, .. } => no_table(name),
+            other => {
+                let mut text = other.to_string();
+                let mut source = std::error::Error::source(other);
+                while let Some(cause) = source {
+                    text.push_str(&format!(": {cause}"));
+                    source = cause.source();
+                }
+                text.into()
+            }
+        }
     }
 }
 
