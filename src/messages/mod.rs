@@ -110,19 +110,16 @@ fn message_in_chinese(message: &Message, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     let MadeOf { template, parts } = message.made_of()?;
     let form = chinese(template)?;
-    let part = |place: usize, is_name: bool| {
-        let part = parts.get(place)?;
-        let name = is_name.then(|| chinese(part)).flatten().map(str::to_string);
-        Some(message_in_chinese(part, depth).or(name).unwrap_or_else(|| part.to_string()))
-    };
+    // Data is as it is, whatever else is called so.
+    let part = |part: &Message| message_in_chinese(part, depth).unwrap_or_else(|| part.to_string());
     Some(match parts.len() {
         0 => form.to_string(),
         1 if template.starts_with("# ") => form.replacen('#', &parts[0], 1),
-        _ if template.contains("{}") => filled(form, &mut |place, is_name| part(place, is_name).unwrap_or_default()),
-        // A list; before the last part stands what stands between the others of a list of clauses, or the word.
-        count => {
+        _ if template.contains("{}") => filled(form, &mut |place| parts.get(place).map(part).unwrap_or_default()),
+        // A list; where a word stands before the last part, commas stand between the others.
+        _ => {
             let between = if template.starts_with(' ') { chinese(PARTS)? } else { form };
-            let texts: Vec<String> = (0..count).filter_map(|place| part(place, true)).collect();
+            let texts: Vec<String> = parts.iter().map(part).collect();
             let (last, before) = texts.split_last()?;
             format!("{}{form}{last}", before.join(between))
         }
@@ -137,17 +134,15 @@ pub fn say(english: &'static str) -> &'static str {
     }
 }
 
-/// `form` with its `{}`, or `{2}` where the order is another, filled in; `part` is told whether there is a `=` in the braces, by which a translation
-/// says that the part is the name of something in the program.
-pub fn filled(form: &str, part: &mut dyn FnMut(usize, bool) -> String) -> String {
+/// `form` with its `{}`, or `{2}` where the order is another, filled in.
+pub fn filled(form: &str, part: &mut dyn FnMut(usize) -> String) -> String {
     let (mut text, mut rest, mut next) = (String::new(), form, 0);
     while let Some((before, behind)) = rest.split_once('{') {
         let Some((inside, after)) = behind.split_once('}') else { break };
-        let number = inside.trim_end_matches('=');
-        let place = number.parse::<usize>().map_or(next, |number| number.saturating_sub(1));
+        let place = inside.parse::<usize>().map_or(next, |number| number.saturating_sub(1));
         next = place + 1;
         text.push_str(before);
-        text.push_str(&part(place, number.len() < inside.len()));
+        text.push_str(&part(place));
         rest = after;
     }
     text.push_str(rest);
@@ -156,7 +151,7 @@ pub fn filled(form: &str, part: &mut dyn FnMut(usize, bool) -> String) -> String
 
 /// A message with what is filled into its `{}`.
 pub fn fill(english: &'static str, parts: &[&str]) -> String {
-    filled(say(english), &mut |place, _| parts.get(place).copied().unwrap_or_default().to_string())
+    filled(say(english), &mut |place| parts.get(place).copied().unwrap_or_default().to_string())
 }
 
 /// `3 rows`: a number of things, whose English name is in the singular.

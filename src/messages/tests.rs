@@ -75,7 +75,7 @@ fn translations_fill_in_what_the_english_does() {
     for (english, chinese) in rows(TABLE) {
         let holes = english.matches("{}").count();
         let mut used = vec![false; holes];
-        filled(chinese, &mut |place, _| {
+        filled(chinese, &mut |place| {
             assert!(place < holes, "{english}: {chinese}");
             used[place] = true;
             String::new()
@@ -90,8 +90,8 @@ fn translations_fill_in_what_the_english_does() {
 
 #[test]
 fn messages_are_shown_by_what_they_were_made_of() {
-    let place = message!("{} ({})", "place", "Kenya");
-    let period = message!("{} ({})", "period", RequestedYears::Cover { from: 1980, to: 1985 }.message());
+    let place = message!("{} ({})", Message::name("place"), "Kenya");
+    let period = message!("{} ({})", Message::name("period"), RequestedYears::Cover { from: 1980, to: 1985 }.message());
     let met = message!("meets {}", Message::list(PARTS, [place, period]));
     let pair = Message::list(AND, [message!("the mean of {}", "a"), message!("the total {}", "b")]);
     let taken = [message!("`{}` is taken for {}", "x", "b"), message!("`{}` is taken for {}", "y", "c")];
@@ -102,10 +102,16 @@ fn messages_are_shown_by_what_they_were_made_of() {
                 met.clone().and_then(message!("not {}", "x; but y")),
                 "符合地点（Kenya），时间范围（1980 至 1985）；不符合x; but y",
             ),
-            (message!("Which {} should it be?", "place"), "应为哪个地点？"),
+            (message!("Which {} should it be?", Message::name("place")), "应为哪个地点？"),
             (message!("{} shown before are left out", 3u64), "已略去之前显示过的 3 个结果"),
             (done.clone(), "按 c 计算 a 的平均值 和 b 的总和（`x` 理解为 b；`y` 理解为 c）"),
             (message!("accepted").and_then("unknown"), "已采纳；unknown"),
+            // Columns that are called as things of the program are columns.
+            (
+                message!("keeps the columns {}", Message::list(AND, ["place", "period", "row"])),
+                "保留列 place，period 和 row",
+            ),
+            (message!("{} ({})", "place", message!("leaves out {}", "period")), "place（排除 period）"),
             (message!("an unknown {}", message!("accepted")), "an unknown accepted"),
             (Message::counted(3, "row"), "3 行"),
         ] {

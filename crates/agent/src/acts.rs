@@ -40,10 +40,8 @@ impl Agent<'_> {
         let mentioned = self.records_mentioned(&reading.request.text)?;
         let text = reading.request.text.as_str();
         if asks_for_help(text) {
-            let mut answer = Recommendation {
-                notes: vec![Message::of(HELP, Vec::new())],
-                ..reading.empty_answer(&self.ranking.turn)
-            };
+            let mut answer =
+                Recommendation { notes: vec![Message::name(HELP)], ..reading.empty_answer(&self.ranking.turn) };
             answer.signals.acts = vec![Act::Ask];
             return self.given(session, reading, answer).map(Some);
         }

@@ -49,7 +49,7 @@ impl Agent<'_> {
         let (summary, struck) = if reading.is_settled() { (Vec::new(), 0) } else { self.summary(turn, &answer) };
         // What is done with the table at hand needs no other one.
         let is_done = answer.operations.first().is_some_and(|first| first.requested);
-        let not_found = (scored.is_empty() && !is_done).then(|| match reading.hidden.is_empty() {
+        let not_found = (scored.is_empty() && is_read && !is_done).then(|| match reading.hidden.is_empty() {
             true => message!("no table of the lake was found for this"),
             false => message!("there are no more"),
         });

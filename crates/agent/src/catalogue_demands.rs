@@ -318,7 +318,7 @@ impl RecordsFound {
             .iter()
             .filter(|check| check.state != DemandState::Met && first.relaxed.contains(&check.role))
             .take(NAMED)
-            .map(|check| message!("{} ({})", check.role.to_string(), &check.said));
+            .map(|check| message!("{} ({})", Message::name(check.role.to_string()), &check.said));
         let said = Message::list(PARTS, said);
         let met = self.answers.matching;
         Some(match met {

@@ -158,7 +158,11 @@ impl Agent<'_> {
             match self.sql(session, runnable) {
                 Ok(sql) => operation.sql = Some(sql),
                 Err(error) => {
-                    notes.push(message!("{} cannot be run as it stands: {}", operation.kind.name(), error.to_string()));
+                    notes.push(message!(
+                        "{} cannot be run as it stands: {}",
+                        Message::name(operation.kind.name()),
+                        error.to_string()
+                    ));
                     operation.runnable = None;
                 }
             }

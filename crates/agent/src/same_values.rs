@@ -58,9 +58,9 @@ pub(super) fn merged_values(demands: &[Demand], session: &Session) -> Vec<Messag
         let values = merged(demand)?;
         let others =
             Message::list(PARTS, values[1..].iter().take(NAMED).map(|value| message!("`{}`", shown(value, 80))));
-        let (role, first) = (demand.role.to_string(), shown(&values[0], 80));
+        let (role, first) = (Message::name(demand.role.to_string()), shown(&values[0], 80));
         let same = "{} `{}` is taken for the same as {}; say `only {}` to take it alone";
-        Some(Message::of(same, vec![role.into(), (&first).into(), others, first.into()]))
+        Some(Message::of(same, vec![role, (&first).into(), others, first.into()]))
     };
     demands.iter().filter(is_new).filter_map(remark).collect()
 }
@@ -95,7 +95,7 @@ pub(super) fn set_apart(demands: &[Demand], text: &str) -> Option<(Vec<Demand>, 
         filters: true,
         ..after[place].clone()
     };
-    let note = message!("{} is `{}` alone from now on", after[place].role.to_string(), shown(&one, 80));
+    let note = message!("{} is `{}` alone from now on", Message::name(after[place].role.to_string()), shown(&one, 80));
     Some((after, note))
 }
 

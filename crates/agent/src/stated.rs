@@ -141,7 +141,7 @@ pub(super) fn hold_to_stated(after: &mut Revised, reading: &TurnReading, turn: u
         demand.doubtful |= !holds;
         // By what a publisher breaks down is named in many ways: that goes without saying.
         if demand.doubtful && !(is_old && was_doubtful) && demand.role != Respect::Dimension {
-            let (role, said) = (demand.role.to_string(), shown(&demand.to_string(), 80));
+            let (role, said) = (Message::name(demand.role.to_string()), shown(&demand.to_string(), 80));
             notes.push(match is_old {
                 true => message!(
                     "{} `{}` may no longer be what is meant: it counts, but nothing is left out for it",

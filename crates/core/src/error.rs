@@ -4,9 +4,15 @@
 //! says what to do next, with the nearest valid names first; [`Error::kind`] decides the process's exit code. Only the
 //! command line prints errors. Messages name things in backticks, carry no final period and never repeat their source.
 
-use crate::message::Message;
+mod holds;
+
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub use holds::Holds;
+
+use crate::message;
+use crate::message::Message;
 
 /// The crate's result type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,78 +28,6 @@ pub enum ErrorKind {
     Internal,
     /// The user asked to stop. Exit code 130.
     Interrupted,
-}
-
-/// What a file beside the index contains; it decides the message and the hint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// A session, or the folder of sessions.
-    Session,
-    /// Feedback from sessions.
-    Learned,
-    /// The generated questions of the tables.
-    Questions,
-    /// The list of documents, or their texts.
-    Papers,
-    /// How far models are trusted.
-    Checks,
-    /// What users know of tables.
-    Notes,
-    /// How answers of the service are used.
-    Usage,
-    /// Where a harvest stands.
-    Harvest,
-    /// What became of the shard of this number of a list: `rows/` in the folder of the list.
-    ShardRow(u32),
-}
-
-impl Holds {
-    /// The start of a message, before the file's name.
-    fn before_name(self) -> &'static str {
-        match self {
-            Holds::Session => "session file ",
-            Holds::Learned => "the feedback in ",
-            Holds::Questions => "the questions in ",
-            Holds::Papers => "",
-            Holds::Checks => "the measurements in ",
-            Holds::Notes => "the notes in ",
-            Holds::Usage => "the usage log ",
-            Holds::Harvest => "the record of the harvest in ",
-            Holds::ShardRow(_) => "the row of a shard in ",
-        }
-    }
-
-    fn hint(self, file: &Path) -> String {
-        let path = file.display();
-        match self {
-            Holds::Session => {
-                "the file is unchanged; move it away or fix it, or start another session (`lakeward sessions` \
-                               lists them)"
-                    .into()
-            }
-            Holds::Learned => format!("the file is unchanged; move `{path}` away to start learning afresh"),
-            Holds::Questions => {
-                format!("the file is unchanged; remove `{path}` and run `lakeward augment` to generate them again")
-            }
-            Holds::Checks => {
-                format!("remove `{path}` and run `lakeward model check` to measure again")
-            }
-            Holds::Notes => format!("the file is unchanged; move `{path}` away to go on without notes"),
-            Holds::Usage => format!("the file is unchanged; move `{path}` away to begin a new one"),
-            Holds::Harvest => format!(
-                "the file and the pages are unchanged; harvest into another folder, or move `{path}` away to harvest all of it again"
-            ),
-            Holds::ShardRow(shard) => {
-                let list = file.ancestors().nth(2).unwrap_or(file).display();
-                format!(
-                    "the index is unchanged; remove `{path}` and run `lakeward index work {list} --shard {shard}` again"
-                )
-            }
-            Holds::Papers => format!(
-                "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"
-            ),
-        }
-    }
 }
 
 /// Everything that can go wrong.
@@ -129,7 +63,7 @@ pub enum Error {
         reason: String,
     },
     /// No table has this id or file name.
-    #[error("{}", crate::message::no_table(name))]
+    #[error("{}", no_table(name))]
     UnknownTable {
         /// The requested name.
         name: String,
@@ -287,7 +221,33 @@ pub enum Error {
     Internal(String),
 }
 
+fn no_table(name: &str) -> Message {
+    message!("there is no table `{}` in the lake", name)
+}
+
 impl Error {
+    /// [`Error::Usage`] with a text, or with a message that can be shown in other languages, too.
+    pub fn usage(text: impl Into<Message>) -> Self {
+        Self::Usage(text.into())
+    }
+
+    /// What failed, with the errors that it comes from.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Usage(message) => message.clone(),
+            Self::UnknownTable { name, .. } => no_table(name),
+            other => {
+                let mut text = other.to_string();
+                let mut source = std::error::Error::source(other);
+                while let Some(cause) = source {
+                    text.push_str(&format!(": {cause}"));
+                    source = cause.source();
+                }
+                text.into()
+            }
+        }
+    }
+
     /// An [`Error::Io`] for `path`; `action` is a verb such as `read`.
     pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Error::Io { action, path: path.to_path_buf(), source }

@@ -13,7 +13,6 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::Error;
 use crate::text::counted;
 
 /// The template of a list: parts with `; ` between them.
@@ -65,6 +64,11 @@ impl Message {
         Self { text, made_of: Some(Box::new(MadeOf { template, parts })) }
     }
 
+    /// What something of the program is called, such as a role or an operation: data that is written alike is not translated, this is.
+    pub fn name(name: impl Into<String>) -> Self {
+        Self::of(name.into(), Vec::new())
+    }
+
     /// `3 rows`: a number of things.
     pub fn counted(count: u64, thing: &'static str) -> Self {
         Self::of(format!("# {thing}"), vec![count.into()])
@@ -94,35 +98,6 @@ impl Message {
     /// What it was made of; none for a text as it is: data, or what a model wrote.
     pub fn made_of(&self) -> Option<&MadeOf> {
         self.made_of.as_deref()
-    }
-}
-
-/// No table has this name.
-pub(crate) fn no_table(name: &str) -> Message {
-    message!("there is no table `{}` in the lake", name)
-}
-
-impl Error {
-    /// [`Error::Usage`] with a text, or with a message that can be shown in other languages, too.
-    pub fn usage(text: impl Into<Message>) -> Self {
-        Self::Usage(text.into())
-    }
-
-    /// What failed, with the errors that it comes from.
-    pub fn message(&self) -> Message {
-        match self {
-            Self::Usage(message) => message.clone(),
-            Self::UnknownTable { name, .. } => no_table(name),
-            other => {
-                let mut text = other.to_string();
-                let mut source = std::error::Error::source(other);
-                while let Some(cause) = source {
-                    text.push_str(&format!(": {cause}"));
-                    source = cause.source();
-                }
-                text.into()
-            }
-        }
     }
 }
 
@@ -247,8 +222,8 @@ thread_local! {
     static WITH_PARTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, in which messages are written with what they were made of: a session that is kept can be read in another language later. Messages are read
-/// in either form anywhere.
+/// Runs `work`, in which messages, and their schema, are written with what they were made of: a session that is kept can be read in another language
+/// later. Messages are read in either form anywhere.
 pub fn with_parts<T>(work: impl FnOnce() -> T) -> T {
     struct Reset(bool);
     impl Drop for Reset {
@@ -314,7 +289,10 @@ impl JsonSchema for Message {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string"})
+        match WITH_PARTS.get() {
+            true => json_schema!({"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1}]}),
+            false => json_schema!({"type": "string"}),
+        }
     }
 }
 

@@ -332,7 +332,11 @@ fn clarify(situation: &Situation<'_>) -> RankedOperation {
     };
     let asked = &situation.signals.operation;
     let open = asked.confidence < situation.weights.operations.clear || asked.label == OperationKind::Clarify;
-    let how = message!("{} is asked for with {} %", asked.label.name(), format!("{:.0}", 100.0 * asked.confidence));
+    let how = message!(
+        "{} is asked for with {} %",
+        Message::name(asked.label.name()),
+        format!("{:.0}", 100.0 * asked.confidence)
+    );
     let preconditions =
         vec![check(open, how), met(message!("an answer tells {} bits", format!("{:.1}", question.information)))];
     RankedOperation {

@@ -57,7 +57,7 @@ pub fn best<'a>(
     });
     // Folders of one table each are the tables themselves, which are listed already.
     questions.extend(
-        parts.filter(|parts| parts.choices.iter().any(|choice| choice.label != *OTHER && choice.tables.len() > 1)),
+        parts.filter(|parts| parts.choices.iter().any(|choice| choice.label != OTHER && choice.tables.len() > 1)),
     );
     questions.extend(divide(message!("What should a row be?"), tables, |candidate| {
         Some(match candidate.dataset.table()?.profile.grain.kind {
@@ -90,7 +90,7 @@ pub fn best<'a>(
 pub fn asking_for(narrowing: &Narrowing) -> Message {
     match narrowing.role {
         Respect::Published => message!("In which year should it have been published?"),
-        ref role => message!("Which {} should it be?", role.to_string()),
+        ref role => message!("Which {} should it be?", Message::name(role.to_string())),
     }
 }
 
@@ -142,7 +142,7 @@ fn divide(
         groups.into_iter().map(|(label, _, tables)| Choice { label, operation: None, tables }).collect();
     if !rest.is_empty() {
         let tables = rest.into_iter().flat_map(|(_, _, tables)| tables).collect();
-        choices.push(Choice { label: message!("another one"), operation: None, tables });
+        choices.push(Choice { label: Message::name(OTHER), operation: None, tables });
     }
     Some(Question { text, computed: None, choices, information: entropy(&weights) })
 }

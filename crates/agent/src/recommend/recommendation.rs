@@ -95,7 +95,12 @@ impl Recommendation {
             let unmet = operation.preconditions.iter().filter(|precondition| !precondition.met);
             let unmet: Vec<&Message> = unmet.map(|precondition| &precondition.what).collect();
             let why = if unmet.is_empty() { operation.reason.clone() } else { Message::list(CLAUSES, unmet) };
-            Error::usage(message!("operation {} ({}) cannot be run yet: {}", number, operation.kind.name(), why))
+            Error::usage(message!(
+                "operation {} ({}) cannot be run yet: {}",
+                number,
+                Message::name(operation.kind.name()),
+                why
+            ))
         })
     }
 }
@@ -213,8 +218,10 @@ impl RankedOperation {
         let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([&*computed]).collect();
         if !gate.admits_text(&question.text, &grounds)? {
             gate.count(1);
-            // The reason quotes the question.
-            self.reason = self.reason.replace(&*question.text, &computed).into();
+            // The reason is the question.
+            if self.reason == question.text {
+                self.reason = computed.clone();
+            }
             question.text = computed;
             question.computed = None;
         }

@@ -90,8 +90,8 @@ impl RecordFact {
                 }
             }
             let label = match fields.is_empty() {
-                true => message!("{}", about),
-                false => message!("{} (`{}`)", about, fields.join("`, `")),
+                true => Message::name(about),
+                false => message!("{} (`{}`)", Message::name(about), fields.join("`, `")),
             };
             (label, said.into_iter().map(|fact| fact.map(Self::statement).unwrap_or_default()).collect())
         });

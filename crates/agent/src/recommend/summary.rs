@@ -115,8 +115,11 @@ fn missing(answer: &Recommendation) -> Vec<(&str, &Message)> {
     };
     let constraints = first.fit.constraints.iter();
     // Columns that no table has are no lack where the first operation joins what brings them, or computes what was asked for: "average".
+    let quotes = |what: &Message, words: &str| {
+        what.made_of().is_some_and(|made_of| made_of.parts.iter().any(|part| part.contains(words)))
+    };
     let is_doubted = |operation: &RankedOperation, words: &str| {
-        operation.preconditions.iter().any(|part| !part.met && part.what.contains(words))
+        operation.preconditions.iter().any(|part| !part.met && quotes(&part.what, words))
     };
     let brings = answer.worth_showing().next().filter(|first| first.runnable.is_some()).is_some_and(|first| {
         let mut columns = in_role(&answer.signals.demands, &Respect::Column);
@@ -173,7 +176,7 @@ pub fn by_template(answer: &Recommendation, is_at_hand: bool) -> Vec<Sentence> {
     let evidence = cited.iter().map(|table| table.reason.clone()).collect();
     let mut sentences = vec![sentence(About::Serves, text, cites, evidence)];
     let missing: Vec<Message> =
-        missing(answer).into_iter().map(|(name, evidence)| message!("{}: {}", name, evidence)).collect();
+        missing(answer).into_iter().map(|(name, evidence)| message!("{}: {}", Message::name(name), evidence)).collect();
     if !missing.is_empty() {
         let text = message!("None of them has everything you asked for ({}).", Message::list(CLAUSES, &missing));
         sentences.push(sentence(About::Missing, text, Vec::new(), missing));

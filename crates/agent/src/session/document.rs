@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::Retrieval;
 use crate::recommend::Recommendation;
+use lakeward_core::message::with_parts;
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Demand, Input, Signals};
 
@@ -127,7 +128,7 @@ pub struct StepInput {
     pub content: String,
 }
 
-/// The JSON Schema of a session's document.
+/// The JSON Schema of a session's document: as it is kept, where a message is a list of its template and parts, and as it is printed.
 pub fn schema() -> Schema {
-    schema_for!(Session)
+    with_parts(|| schema_for!(Session))
 }

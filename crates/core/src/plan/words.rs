@@ -87,9 +87,7 @@ fn columns(count: usize) -> Message {
 
 /// A message without the article it begins with: for each month of a date, not for each the month.
 fn bare(message: Message) -> Message {
-    let Some(made_of) = message.made_of() else {
-        return message.strip_prefix("the ").map(Message::from).unwrap_or(message);
-    };
+    let Some(made_of) = message.made_of() else { return message };
     let mut parts = made_of.parts.clone();
     match made_of.template.strip_prefix("the ") {
         Some(template) => Message::of(template.to_string(), parts),

@@ -161,13 +161,12 @@ fn thanks(text: &str) -> Option<Control> {
 
 /// Whether a text agrees to what was proposed and says nothing else. A question agrees to nothing.
 pub fn says_only_yes(text: &str) -> bool {
-    const AGREEMENT: &str = "yes yep yeah yup sure ok okay please alright right do go great good perfect fine nice excellent agreed exactly correct accept \
-                             accepted works confirmed";
-    const BESIDE: &str =
-        "it that this so then now ahead on and the is s looks sounds very with me i we let us one you can want like";
+    const AGREEMENT: &str = "yes yep yeah yup sure ok okay please alright right do go great good perfect fine nice excellent agreed \
+                             exactly accept accepted works confirmed";
+    const BESIDE: &str = "it that this so then now ahead on and the is s looks sounds very";
     let words: Vec<String> = lower_words(text).collect();
     let is_any = |word: &String, list: &str| list.split_whitespace().any(|known| known == word);
-    let asks = text.contains('?') || words.first().is_some_and(|first| matches!(first.as_str(), "is" | "can"));
+    let asks = text.contains('?') || words.first().is_some_and(|first| first == "is");
     !asks
         && words.iter().any(|word| is_any(word, AGREEMENT))
         && words.iter().all(|word| is_any(word, AGREEMENT) || is_any(word, BESIDE))
@@ -485,6 +484,9 @@ mod tests {
             "hello",
             "is that right",
             "ok?",
+            "that one please",
+            "correct that",
+            "do you want this",
         ];
         for text in others {
             assert!(!says_only_yes(text), "{text}");

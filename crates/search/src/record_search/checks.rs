@@ -49,9 +49,10 @@ pub struct DemandCheck {
 impl DemandCheck {
     /// The demand in words: `place (Ontario)`.
     pub(super) fn words(&self) -> Message {
+        let role = Message::name(self.role.to_string());
         match self.refused {
-            true => message!("no {} ({})", self.role.to_string(), &self.said),
-            false => message!("{} ({})", self.role.to_string(), &self.said),
+            true => message!("no {} ({})", role, &self.said),
+            false => message!("{} ({})", role, &self.said),
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn typed(text: &str) -> String {
 
 /// A message with pieces of the page filled in.
 pub fn phrase(english: &'static str, parts: &[Markup]) -> Markup {
-    let part = &mut |place: usize, _: bool| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
+    let part = &mut |place: usize| parts.get(place).map(|part| part.0.clone()).unwrap_or_default();
     PreEscaped(messages::filled(say(english), part))
 }
 
