@@ -40,6 +40,7 @@ mod llm_server;
 #[allow(dead_code, reason = "the tests of the reader write more of them")]
 #[path = "../../crates/lake/tests/lake/log_files.rs"]
 mod log_files;
+mod names_of_codes;
 mod notes;
 mod operations;
 mod other_table;

@@ -49,6 +49,7 @@ pub(super) struct PlanReading {
 }
 
 /// What a turn is read as over a plan.
+#[derive(Clone)]
 pub(super) struct Read {
     pub(super) turn: TurnReading,
     pub(super) assembly: Assembly,
@@ -256,13 +257,17 @@ impl Agent<'_> {
             }
             None => self.with_looked_up(session, text, (base, read), (at_hand, &|_| ()))?,
         };
+        let read = self.with_names_of_codes(session, text, (&base, read), at_hand)?;
         let reading = PlanReading::of(read, current, base, None);
-        if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
-            return Ok(reading);
+        let before = || session.plan_before(reading.turn.steps());
+        if reading.turn.has(Act::Undo)
+            && reading.only_moves().is_none()
+            && let Some(base) = before()
+        {
+            let read = self.assembled(session, text, &base, at_hand, &|_| ())?;
+            return self.tried(session, PlanReading::of(read, reading.current, base, None));
         }
-        let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
-        let read = self.assembled(session, text, &base, at_hand, &|_| ())?;
-        Ok(PlanReading::of(read, reading.current, base, None))
+        self.tried(session, reading)
     }
 
     /// Reads a turn without a table at hand over the one that was found for it. Words of its topic that name the table are no value of its rows:
@@ -293,10 +298,16 @@ impl Agent<'_> {
             return Ok(PlanReading::of(read, base.clone(), base, None));
         }
         let (wider, read) = match is_looked_up {
-            true => self.with_looked_up(session, text, (base.clone(), read), (None, &without_topic))?,
+            true => {
+                let read = (base.clone(), read);
+                let (wider, read) = self.with_looked_up(session, text, read, (None, &without_topic))?;
+                let read = self.with_names_of_codes(session, text, (&wider, read), None)?;
+                (wider, read)
+            }
             false => (base.clone(), read),
         };
-        Ok(PlanReading::of(read, base, wider, None))
+        let reading = PlanReading::of(read, base, wider, None);
+        if is_looked_up { self.tried(session, reading) } else { Ok(reading) }
     }
 
     /// The turn as it is read over a plan and then `corrected`, what it makes of the plan, and how much of it the columns explain.

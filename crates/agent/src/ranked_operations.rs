@@ -15,6 +15,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::message;
 use lakeward_core::message::Message;
+use lakeward_core::plan::Plan;
 use lakeward_core::request::{Act, Label, OperationKind};
 
 /// Operations whose SQL is shown at once.
@@ -104,9 +105,12 @@ impl Agent<'_> {
         let reading = turn.reading;
         let is_join =
             reading.signals.operation.label == OperationKind::Join && reading.surely_combines(&self.ranking.turn);
-        let is_guess = (is_join || start.lacks_columns)
-            && !partners.is_at_grain()
-            && !requested.is_some_and(|requested| requested.kind.combines());
+        // What was read joins a table already, perhaps for a figure of the rows.
+        let is_read = |requested: &RankedOperation| {
+            let mut tables = requested.runnable.iter().flat_map(Plan::tables);
+            requested.kind.combines() || tables.any(|table| base.plan.tables().all(|own| own != table))
+        };
+        let is_guess = (is_join || start.lacks_columns) && !partners.is_at_grain() && !requested.is_some_and(is_read);
         let (is_at_hand, partners) = (start.is_at_hand(), start.partners);
         let joining = Joining { base, table, is_at_hand, requested, partners, is_guess };
         let turns = (start.over().map_or(&reading.turn, |over| &over.turn), &reading.turn);

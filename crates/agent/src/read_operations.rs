@@ -97,7 +97,14 @@ impl Agent<'_> {
             .map(|_| message!("a model read it of which nothing is known yet: `lakeward model check` measures it"));
         let unsure = doubtful.into_iter().chain(unsure).chain(unmeasured).collect();
         let table = requested.table.clone();
-        let operation = self.operation_of(session, (&reading.current, &reading.turn), requested, unsure)?;
+        // Where nothing of a turn could be applied, what was proposed before is not its plan: it is asked what is meant.
+        let operation = match requested.plan == reading.base {
+            true => {
+                let lost = requested.not_applied.iter().map(NotApplied::statement).chain(unsure);
+                self.changed_plan(session, &reading.base, requested.plan, requested.kind, lost.map(unmet).collect())?
+            }
+            false => self.operation_of(session, (&reading.current, &reading.turn), requested, unsure)?,
+        };
         Ok(RankedOperation { table, requested: true, ..operation })
     }
 

@@ -18,7 +18,7 @@ use lakeward_core::request::Input;
 use lakeward_core::text::{lower_words, name_words, stems};
 use lakeward_index::TableRef;
 use lakeward_operate::relation_columns;
-use lakeward_reading::reader::{NotApplied, Role, Span, TurnReading};
+use lakeward_reading::reader::{Assembly, Function, NotApplied, Role, Span, TurnReading};
 use lakeward_search::QueryTable;
 
 use crate::session::Session;
@@ -37,6 +37,8 @@ struct Counted {
     exists: Option<Comparison>,
     /// The column of their number: the table as the turn names it.
     name: String,
+    /// Whether names of the table at hand have that word, too.
+    is_known: bool,
     remark: Message,
 }
 
@@ -50,7 +52,7 @@ impl Agent<'_> {
         &self,
         session: &Session,
         text: &str,
-        (base, read): (Plan, Read),
+        (base, mut read): (Plan, Read),
         (own, among): (&QueryTable, &[TableRef]),
         read_over: &dyn Fn(&Plan, &Correction<'_>) -> Result<Read>,
     ) -> Result<(Plan, Read)> {
@@ -86,7 +88,7 @@ impl Agent<'_> {
             without.relation.steps.retain(|step| *step != join && *step != derive);
             let columns = relation_columns(self.connected(session)?, &without.relation);
             let is_needed = matches!(columns, Err(Error::UnknownColumn { .. }));
-            if is_needed && with.assembly.not_applied.len() <= read.assembly.not_applied.len() {
+            if is_needed && !counted.is_known && with.assembly.not_applied.len() <= read.assembly.not_applied.len() {
                 for step in &mut with.assembly.plan.relation.steps {
                     if let Step::Filter(condition) = step {
                         *condition = counted.gaps_are_zero(condition);
@@ -99,6 +101,14 @@ impl Agent<'_> {
                 // Rows with the number and nothing else are a change of the rows without it.
                 let read_over = if with.assembly.plan == wider { base } else { wider };
                 return Ok((read_over, with));
+            }
+            // Columns at hand that speak of such things have not got the number: `max_anim`.
+            let made = base.clone().then(join).then(derive);
+            if counted.is_asked_for_each(&read) && relation_columns(self.connected(session)?, &made.relation).is_ok() {
+                let doubts = counted.doubts(behind.is_some(), &read.turn, &all);
+                let remarks = vec![counted.remark.clone()];
+                read.assembly = Assembly { plan: made, tables: Vec::new(), not_applied: doubts, remarks };
+                return Ok((base, read));
             }
         }
         Ok((base, read))
@@ -119,7 +129,7 @@ impl Agent<'_> {
                 continue;
             };
             let noun = stems(&noun);
-            let says = |word: &String| word.len() >= SHORTEST && stems(word) == noun && noun.is_disjoint(&known);
+            let says = |word: &String| word.len() >= SHORTEST && stems(word) == noun;
             let Some(place) = words.iter().position(says) else { continue };
             let said = words[place].clone();
             let Some(rows) = self.open_candidate(&id)? else { continue };
@@ -134,7 +144,7 @@ impl Agent<'_> {
             let columns = vec![Kept { column: said.clone(), name: None }];
             let join = Join { with, kind: JoinKind::Left, on: vec![on], columns };
             let exists = exists(&words[..place]);
-            found.push(Counted { join, exists, name: said, remark });
+            found.push(Counted { join, exists, name: said, is_known: !noun.is_disjoint(&known), remark });
         }
         Ok(found)
     }
@@ -237,6 +247,20 @@ impl Counted {
         if by_key && measures.iter().all(of_number) {
             plan.relation.steps.pop();
         }
+    }
+
+    /// Whether a turn asks for the number of each row at hand and nothing else: "how many animals live in each of them".
+    fn is_asked_for_each(&self, read: &Read) -> bool {
+        let lost = &read.assembly.not_applied;
+        let says_each = lost.iter().any(|lost| lower_words(&lost.words).eq(["each".to_string()]));
+        let counts = |span: &Span| span.role == Role::Measure && span.function == Some(Function::Count);
+        let is_about = |span: &Span| lower_words(&span.words).any(|word| word == self.name);
+        let is_each = |span: &Span| span.role == Role::Group && span.columns.is_empty();
+        let spans = &read.turn.spans;
+        self.exists.is_none()
+            && says_each
+            && spans.iter().any(counts)
+            && spans.iter().all(|span| counts(span) || is_about(span) || is_each(span))
     }
 
     /// What may be meant otherwise: a condition behind the name of the table that is not read as one on its rows, and another table of this name.

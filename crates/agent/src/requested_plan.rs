@@ -148,6 +148,18 @@ impl Agent<'_> {
         let found = self.chosen_table(&combined.plan, requested, among)?;
         // Nor is a guess made for the rest.
         let Some(chosen) = found.filter(|found| !is_rest || !found.not_applied.iter().any(NotApplied::is_guess)) else {
+            let wish = (&requested.columns[..], among.text);
+            let is_open = requested.how == How::Join && requested.id.is_none();
+            let at_hand = among.at_hand.filter(|_| is_open);
+            if let Some(_) = at_hand
+                && let Some(named) = self.requested_names(among.session, &combined.plan, wish, at_hand)?
+            {
+                let (mut tables, mut remarks) = (combined.tables, combined.remarks);
+                tables.push(named.table.clone());
+                remarks.extend(named.remarks);
+                let latest = Some((named.table, OperationKind::Join));
+                return Ok(Combined { plan: named.plan, tables, latest, remarks, ..combined });
+            }
             let reason = match &requested.id {
                 Some(id) if among.at_hand.is_some() => format!("no column of `{id}` has values of the rows at hand"),
                 _ => "no table of the lake that fits was found for it".into(),
@@ -346,6 +358,7 @@ pub(super) fn kind_of(base: &Plan, plan: &Plan, combined: Option<OperationKind>)
         _ if groupings(plan) != groupings(base) => OperationKind::Aggregate,
         Some(kind) => kind,
         None if unions(&plan.relation.steps) > unions(&base.relation.steps) => OperationKind::Union,
+        None if only_joins(base, plan) => OperationKind::Join,
         None => OperationKind::Filter,
     }
 }
@@ -353,6 +366,12 @@ pub(super) fn kind_of(base: &Plan, plan: &Plan, combined: Option<OperationKind>)
 /// The steps of a plan that group.
 fn groupings(plan: &Plan) -> Vec<&Step> {
     plan.relation.steps.iter().filter(|step| matches!(step, Step::Group(_) | Step::Pivot(_))).collect()
+}
+
+/// Whether a plan goes on from `base` with joins and nothing else.
+fn only_joins(base: &Plan, plan: &Plan) -> bool {
+    let new = plan.relation.steps.get(base.relation.steps.len()..).unwrap_or_default();
+    plan.continues(base) && !new.is_empty() && new.iter().all(|step| matches!(step, Step::Join(_)))
 }
 
 /// The number of tables that steps append.

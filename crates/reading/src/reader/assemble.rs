@@ -27,6 +27,7 @@ pub use tables::{RequestedTable, with_table};
 use lakeward_core::plan::Plan;
 use lakeward_core::text::{is_function_word, lower_words, name_key, name_words};
 
+use super::grounding;
 use super::layout::Layout;
 use super::not_applied::NotApplied;
 use super::number::number;
@@ -293,7 +294,7 @@ impl<'a> Assembler<'a> {
                 self.not_applied.push(NotApplied::left_out(&span.words, reason));
                 continue;
             }
-            if let Some(words) = attribute_of(span, known) {
+            if let Some(words) = grounding::attribute_of(span, known) {
                 let reason = format!("`{}` has nothing that is called so", known.name);
                 self.not_applied.push(NotApplied::left_out(words, reason));
                 continue;
@@ -304,8 +305,10 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             let computes = matches!(span.role, Role::Measure | Role::Derive | Role::Group | Role::Test | Role::Column);
-            // "The median instead" goes on with the column that stands; a figure of years is hardly meant unless they are named.
-            let goes_on = !known.used.is_empty() && (known.quantity || !known.holds_years());
+            // "The median instead" goes on with the column that stands, "average tyre pressure" is of another one; a figure of years is hardly meant unless
+            // they are named.
+            let is_function_alone = lower_words(&span.words).filter(|word| !is_function_word(word)).count() <= 1;
+            let goes_on = !known.used.is_empty() && is_function_alone && (known.quantity || !known.holds_years());
             let counts = span.role == Role::Measure && (span.function == Some(Function::Count) || goes_on);
             let (taken, is_doubt) = if let (Role::Value, Some(value)) = (span.role, &span.value) {
                 let meaning = known.meaning(value, Some(&span.words));
@@ -425,24 +428,6 @@ impl<'a> Assembler<'a> {
         }
         std::mem::take(&mut self.not_applied)
     }
-}
-
-/// What a span says of its column, whose name it spells behind that: "region" of "region of their home port". That the column has a name is nothing.
-fn attribute_of(span: &Span, column: &SchemaColumn) -> Option<String> {
-    let names = matches!(span.role, Role::Group | Role::Show | Role::Column);
-    let (said, of) = span.words.rsplit_once(" of ").filter(|_| names && span.part.is_none())?;
-    let said = lower_words(said)
-        .last()
-        .filter(|word| !matches!(word.as_str(), "name" | "names") && !is_function_word(word))?;
-    let mut of: Vec<String> = lower_words(of).collect();
-    while of
-        .first()
-        .is_some_and(|word| is_function_word(word) || matches!(word.as_str(), "its" | "our" | "his" | "her"))
-    {
-        of.remove(0);
-    }
-    let is_spelt = name_key(&of.join(" ")) == name_key(&column.name);
-    (is_spelt && !column.is_named(&said)).then_some(said)
 }
 
 /// Whether a function computes a figure for groups or rows of its own.

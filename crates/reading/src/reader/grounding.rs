@@ -173,6 +173,35 @@ pub(super) fn own_values(text: &str, spans: &mut [Span], schema: &Schema) {
     }
 }
 
+/// Takes a column that is called like what a span says of another one: "region of their home port" where a table of ports was joined.
+pub(super) fn attributes(spans: &mut [Span], schema: &Schema) {
+    for span in spans {
+        let Some(column) = span.column() else { continue };
+        let Some(attribute) = attribute_of(span, &schema.columns[column]) else { continue };
+        if let Some(called) = spelt(&attribute, schema) {
+            span.columns = vec![called];
+        }
+    }
+}
+
+/// What a span says of its column, whose name it spells behind that: "region" of "region of their home port". That the column has a name is nothing.
+pub(super) fn attribute_of(span: &Span, column: &SchemaColumn) -> Option<String> {
+    let names = matches!(span.role, Role::Group | Role::Show | Role::Column);
+    let (said, of) = span.words.rsplit_once(" of ").filter(|_| names && span.part.is_none())?;
+    let said = lower_words(said)
+        .last()
+        .filter(|word| !matches!(word.as_str(), "name" | "names") && !is_function_word(word))?;
+    let mut of: Vec<String> = lower_words(of).collect();
+    while of
+        .first()
+        .is_some_and(|word| is_function_word(word) || matches!(word.as_str(), "its" | "our" | "his" | "her"))
+    {
+        of.remove(0);
+    }
+    let is_spelt = name_key(&of.join(" ")) == name_key(&column.name);
+    (is_spelt && !column.is_named(&said)).then_some(said)
+}
+
 /// Whether a word of a text may speak of cells without a value.
 fn says_gap(text: &str) -> bool {
     const GAPS: [&str; 8] = ["blank", "empty", "gap", "gaps", "lack", "lacks", "lacking", "null"];

@@ -194,6 +194,7 @@ impl Reader {
         }
         grounding::whole_values(of.text, &mut spans, &of.input, &of.matches);
         grounding::own_values(of.text, &mut spans, of.schema);
+        grounding::attributes(&mut spans, of.schema);
         grounding::settle(&mut spans, of.schema);
         grounding::not_negated(of.text, &mut spans, &of.input, of.schema);
         grounding::negated_bounds(of.text, &mut spans, &of.input);
