@@ -41,6 +41,12 @@ pub(super) fn named_in_vain<'s>(text: &str, scored: &'s [Scored], at_hand: &Tabl
     tables.filter(is_lost).collect()
 }
 
+/// Whether words are the name of a table.
+pub(super) fn are_name(words: &str, id: &str) -> bool {
+    let name = name(id);
+    !name.is_empty() && name == stems(words)
+}
+
 /// Whether a request says nothing but a table's name or title: `show me the invoices`.
 pub(super) fn only_names(text: &str, table: &TableEntry) -> bool {
     says_only(text, &(&stems(table.id.as_str()) | &stems(&table.title())))

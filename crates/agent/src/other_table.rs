@@ -1,7 +1,7 @@
 //! Decides whether a turn is about another table than the one at hand: it is read over the tables that its words find
 //! as well, and it is about the table whose columns explain more of it.
 
-use super::named_table::opens_other;
+use super::named_table::{are_name, opens_other};
 use super::plan_reading::PlanReading;
 use super::reading::Reading;
 use super::record_questions::asks_for_others;
@@ -63,6 +63,9 @@ impl Agent<'_> {
         let needs_none = !over.turn.spans.is_empty()
             && (over.turn.spans.iter().all(of_any_rows)
                 || over.turn.spans.iter().all(of_figures) && words.iter().all(|word| is_read(word) || is_asking(word)));
+        if !continues && !refers && self.counts_other(text, over)? {
+            return Ok(true);
+        }
         if continues || refers || combines || over.is_written() || over.explained.is_whole() || needs_none {
             return Ok(false);
         }
@@ -87,6 +90,21 @@ impl Agent<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether a turn counts what another table that its words find is called, and nothing at hand is: who counts complaints counts no other rows.
+    fn counts_other(&self, text: &str, over: &PlanReading) -> Result<bool> {
+        let counted: Vec<&str> = over
+            .assembly
+            .not_applied
+            .iter()
+            .filter(|lost| lost.counts_rows())
+            .map(|lost| lost.words.as_str())
+            .collect();
+        let Some(found) = self.searched(text)?.filter(|_| !counted.is_empty()) else { return Ok(false) };
+        let is_at_hand = |id: &str| over.base.tables().any(|own| own == id);
+        let is_counted = |id: &str| !is_at_hand(id) && counted.iter().any(|words| are_name(words, id));
+        Ok(found.answers.iter().take(READ).any(|answer| is_counted(&answer.table)))
     }
 
     /// Whether a turn says nothing but the name of a table that its words find, and the plan at hand reads none that has anything called so.

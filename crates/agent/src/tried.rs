@@ -7,8 +7,8 @@ use super::plan_reading::PlanReading;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::message;
-use lakeward_core::plan::Plan;
-use lakeward_operate::WarningKind;
+use lakeward_core::plan::{Plan, Step};
+use lakeward_operate::{PlanWarning, WarningKind};
 use lakeward_reading::reader::Meaning;
 
 /// Further readings that are tried.
@@ -69,7 +69,15 @@ impl Agent<'_> {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(_) => return Ok(Outcome::Refused),
         };
-        let has = |kind| preview.warnings.iter().any(|warning| warning.step > known && warning.kind == kind);
+        // Five of three rows are all, and towns that are there once are so: neither is wrong.
+        let may_be_idle = |step: &Step| !matches!(step, Step::Filter(_) | Step::Group(_));
+        let has = |kind| {
+            let of_step = |warning: &PlanWarning| plan.relation.steps.get(warning.step.saturating_sub(1));
+            let counts =
+                |warning: &PlanWarning| kind == WarningKind::NothingLeft || !of_step(warning).is_some_and(may_be_idle);
+            let mut new = preview.warnings.iter().filter(|warning| warning.step > known);
+            new.any(|warning| warning.kind == kind && counts(warning))
+        };
         Ok(match (has(WarningKind::NothingLeft), has(WarningKind::NoChange)) {
             (true, _) => Outcome::NothingLeft,
             (false, true) => Outcome::NoChange,

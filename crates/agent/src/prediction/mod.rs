@@ -17,13 +17,14 @@ use self::phrases::phrases;
 pub(super) use self::phrases::unexplained;
 use super::Agent;
 use super::scored::Scored;
+use crate::doubts::doubts;
 use crate::execution::preview_rows;
 use crate::feature_table::{Aggregate, Feature, FeatureOptions, FeatureTable, feature_table};
 use crate::known_columns::column_names;
 use crate::plan_edit::first_steps;
-use crate::recommend::RankedOperation;
 use crate::recommend::mentions::Phrases;
 use crate::recommend::next_operations::{self, Base, met, proposal, unmet};
+use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::message::Message;
@@ -176,7 +177,10 @@ impl Agent<'_> {
             && !has_key
             && signals.operation.label == OperationKind::Union
             && signals.operation.confidence >= sure;
-        let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(|part| !part.met));
+        // What the rows at hand rest on is no doubt of what is asked of them.
+        let rests_on = doubts(session);
+        let is_doubt = |part: &Precondition| !part.met && !rests_on.contains(&part.what);
+        let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(is_doubt));
         // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
         let steps = base.plan.relation.steps.len();
         let is_idle = match requested.and_then(|requested| requested.runnable.as_ref()) {
@@ -236,7 +240,7 @@ impl Agent<'_> {
         if !requested.is_some_and(brings_best)
             && let Some(mut found) = self.add_named(session, &named, base, query, target)?
         {
-            if !(is_first || asks || is_idle) {
+            if !(is_first || asks) {
                 found.operation.preconditions.push(unmet("that columns of other tables are wanted is guessed"));
             }
             return Ok(Some(found));

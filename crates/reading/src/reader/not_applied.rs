@@ -63,6 +63,11 @@ impl NotApplied {
         matches!(self.why, WhyNot::OfGap(_))
     }
 
+    /// Whether they name nothing that could be counted, and rows are.
+    pub fn counts_rows(&self) -> bool {
+        self.why == WhyNot::RowsCounted
+    }
+
     /// It in a clause.
     pub fn statement(&self) -> Message {
         let words = &self.words;

@@ -112,6 +112,16 @@ impl Assembler<'_> {
                 // The best of each group: see `order`.
                 return;
             }
+            // A group that nothing is called and of which nothing is computed says too little: "per route" of rows with a zone.
+            let is_guess = |span: &Span| {
+                let column = span.column().map(|column| &self.schema.columns[column]);
+                column.is_some_and(|column| span.part.is_none() && !column.is_named(&span.words))
+            };
+            let groups = self.spans(Role::Group);
+            if groups.iter().any(|(_, span)| is_guess(span)) {
+                groups.into_iter().for_each(|(place, _)| self.refuse(place, "there is no such column"));
+                return;
+            }
             // Of 20 such turns of writers not learned from 17 asked for a figure that was not read.
             if self.spans(Role::Distinct).is_empty() {
                 let reason = "it does not say what is to be computed for each";
