@@ -109,3 +109,10 @@ fn what_nothing_can_be_applied_of_is_asked_about_and_what_was_proposed_stands() 
     let (plan, _) = over(&lakeward, "workshop/repairs", &turns);
     assert!(plan.contains("500") && plan.contains("D3"), "{plan}");
 }
+
+#[test]
+fn nothing_is_an_answer_where_another_reading_would_lose_what_was_said() {
+    let (_folder, lakeward) = lake();
+    let (plan, answer) = over(&lakeward, "workshop/repairs", &["how many repairs in 2031"]);
+    assert!(plan.contains("2031"), "{plan} {answer:?}");
+}

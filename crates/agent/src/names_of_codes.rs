@@ -224,6 +224,6 @@ fn owners(text: &str) -> Option<Vec<String>> {
     let place = words.iter().position(|word| is_word_for_names(word))?;
     let is_content = |word: &&String| !is_function_word(word) && word.len() > 2;
     let before = words[..place].iter().rev().take_while(|word| !is_function_word(word)).take(2);
-    let behind = words[place + 1..].iter().skip_while(|word| *word != "of").take(NEAR);
+    let behind = words[place + 1..].iter().take(NEAR).filter(|_| words.get(place + 1).is_some_and(|word| word == "of"));
     Some(before.chain(behind).filter(is_content).cloned().collect())
 }

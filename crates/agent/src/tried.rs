@@ -36,7 +36,9 @@ impl Agent<'_> {
         };
         for place in 0..reading.others.len().min(TRIED) {
             let Meaning { assembly, probability, .. } = &reading.others[place];
-            let is_likely = *probability >= least && assembly.plan != reading.base;
+            // That there is nothing is an answer, too: what was said is not given up for rows.
+            let loses = assembly.not_applied.len() > reading.assembly.not_applied.len();
+            let is_likely = *probability >= least && assembly.plan != reading.base && !loses;
             if !is_likely || self.outcome(session, &reading.base, &assembly.plan)? != Outcome::Rows {
                 continue;
             }

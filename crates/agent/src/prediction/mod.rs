@@ -158,7 +158,13 @@ impl Agent<'_> {
             && vague
             && signals.operation.confidence < sure
             && session.remembered().iter().any(|turn| predicts(&turn.signals));
-        let is_first = signals.intention.label == Intention::Prediction || continues;
+        // What the rows at hand rest on is no doubt of what is asked of them.
+        let rests_on = doubts(session);
+        let is_doubt = |part: &Precondition| !part.met && !rests_on.contains(&part.what);
+        let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(is_doubt));
+        // "Net per supplier" is read without a doubt, whatever it may sound like.
+        let may_predict = doubtful || requested.is_none() || signals.intention.confidence >= sure;
+        let is_first = signals.intention.label == Intention::Prediction && may_predict || continues;
         let columns = &query.entry.profile.columns;
         let mut said = target_of_turn(turn, text, columns);
         // A column at hand that was taken for one wanted of other tables is what is to be predicted, where nothing else is named.
@@ -177,10 +183,6 @@ impl Agent<'_> {
             && !has_key
             && signals.operation.label == OperationKind::Union
             && signals.operation.confidence >= sure;
-        // What the rows at hand rest on is no doubt of what is asked of them.
-        let rests_on = doubts(session);
-        let is_doubt = |part: &Precondition| !part.met && !rests_on.contains(&part.what);
-        let doubtful = requested.is_some_and(|requested| requested.preconditions.iter().any(is_doubt));
         // Nothing but a figure in doubt, of groups that hold one row each, is one of another table.
         let steps = base.plan.relation.steps.len();
         let is_idle = match requested.and_then(|requested| requested.runnable.as_ref()) {
