@@ -75,7 +75,12 @@ impl Agent<'_> {
         let wish = Wish { text, owners: &owners, groups };
         let Some(named) = self.named_codes(session, &bare.assembly.plan, wish, at_hand)? else { return Ok(read) };
         bare.assembly.plan = named.plan;
-        bare.assembly.not_applied.retain(|lost| !is_of_names(&lost.words));
+        // What is lost of another name is still lost.
+        let is_met = |words: &str| {
+            let mut content = lower_words(words).filter(|word| !is_function_word(word));
+            is_of_names(words) && content.all(|word| is_word_for_names(&word) || owners.contains(&word))
+        };
+        bare.assembly.not_applied.retain(|lost| !is_met(&lost.words));
         bare.assembly.remarks.extend(named.remarks);
         bare.turn.unread.retain(|word| !is_of_names(word));
         Ok(bare)

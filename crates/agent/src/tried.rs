@@ -8,6 +8,7 @@ use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::message;
 use lakeward_core::plan::{Plan, Step};
+use lakeward_core::request::Input;
 use lakeward_operate::{PlanWarning, WarningKind};
 use lakeward_reading::reader::Meaning;
 
@@ -16,7 +17,7 @@ const TRIED: usize = 4;
 /// A reading is not tried where it is this much less likely than one that leaves no row, or than one that changes nothing, which may be meant.
 const INSTEAD_OF_NO_ROW: f64 = 0.05;
 const INSTEAD_OF_NO_CHANGE: f64 = 0.2;
-/// Tables of more rows are not read for this.
+/// Tables and results of more rows are not read for this, nor files outside the lake.
 const MOST_ROWS: u64 = 200_000;
 
 impl Agent<'_> {
@@ -58,9 +59,15 @@ impl Agent<'_> {
 
     /// What comes of a plan that goes on from `base`.
     fn outcome(&self, session: &Session, base: &Plan, plan: &Plan) -> Result<Outcome> {
-        for table in plan.tables() {
-            let rows = self.index.get(table)?.map(|table| self.index.dataset(table)).transpose()?;
-            let rows = rows.and_then(|dataset| Some(dataset.table()?.profile.rows));
+        for input in plan.inputs() {
+            let rows = match input {
+                Input::Table(id) => {
+                    let dataset = self.index.get(id)?.map(|table| self.index.dataset(table)).transpose()?;
+                    dataset.and_then(|dataset| Some(dataset.table()?.profile.rows))
+                }
+                Input::Step(number) => session.step(*number).map(|step| step.rows),
+                Input::File(_) => None,
+            };
             if rows.is_none_or(|rows| rows > MOST_ROWS) {
                 return Ok(Outcome::Rows);
             }
